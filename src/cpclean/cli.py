@@ -1,0 +1,245 @@
+"""The command line: cpclean's verbs in a terminal.
+
+Commands import what they need when they run, so that ``cpclean --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cpclean.errors import CPCleanError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from rich.table import Table
+
+    from cpclean.data.incomplete import IncompleteDataset
+
+
+class _Mistake(click.ClickException):
+    """An error to be told in one line."""
+
+    exit_code = 2
+
+
+class _Verbs(click.Group):
+    """A group whose commands report cpclean's own errors as one line and exit code 2."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except CPCleanError as error:
+            if ctx.params["debug"]:
+                raise
+            raise _Mistake(str(error)) from error
+
+
+@click.group(name="cpclean", cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="cpclean")
+@click.option("--debug", is_flag=True, help="Show the traceback when something goes wrong.")
+def main(debug: bool) -> None:
+    """Certain predictions over incomplete data, for nearest-neighbour classifiers.
+
+    \b
+    Example:
+      cpclean demo --neighbors 5
+    """
+
+
+@main.command()
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Which table to generate.",
+)
+@click.option(
+    "--neighbors",
+    type=int,
+    default=3,
+    show_default=True,
+    metavar="K",
+    help="How many nearest neighbours vote.",
+)
+def demo(seed: int, neighbors: int) -> None:
+    """Generate a table with holes and ask the three questions of it.
+
+    \b
+    Example:
+      cpclean demo --seed 7 --neighbors 1
+    """
+    from rich.console import Console
+
+    from cpclean.queries.certain import is_certain, possible_labels
+    from cpclean.queries.gains import expected_entropies
+    from cpclean.queries.shares import entropies, world_counts, world_shares
+
+    example = _example(seed)
+    data, points = example.data, example.points
+    certain = is_certain(data, points, n_neighbors=neighbors)
+    spread = entropies(data, points, n_neighbors=neighbors)
+    after = expected_entropies(data, points, n_neighbors=neighbors)
+    shown = _from_certain_to_open(certain, spread, n_shown=8)
+    answers = _Answers(
+        points=shown,
+        certain=certain[shown],
+        possible=possible_labels(data, points[shown], n_neighbors=neighbors),
+        shares=world_shares(data, points[shown], n_neighbors=neighbors),
+        counts=world_counts(data, points[shown], n_neighbors=neighbors),
+    )
+
+    console = Console(highlight=False)
+    about = "~" if console.options.ascii_only else "≈"
+    voters = "nearest neighbour" if neighbors == 1 else f"{neighbors} nearest neighbours"
+    console.print(
+        f"A generated table: {data.n_rows} rows, {data.n_features} features, "
+        f"{len(data.classes)} classes. {len(data.dirty_rows)} rows have holes, {example.n_holes} "
+        f"in all, and a hole might be filled with any of {example.n_repairs} values. So the table "
+        f"stands for [bold]{example.n_repairs}^{example.n_holes} {about} "
+        f"10^{math.log10(data.n_worlds):.0f} worlds[/]."
+    )
+    console.print(
+        f"\n[bold]1. Which predictions are certain?[/] {certain.sum()} of {len(points)} query "
+        f"points ({certain.mean():.0%}) get the same label from their {voters} in every world."
+    )
+    console.print(
+        "\n[bold]2. How many worlds predict each label?[/] "
+        f"{len(shown)} of the points, from certain to most open:"
+    )
+    console.print(_worlds_table(data.classes, answers, ascii_only=console.options.ascii_only))
+    console.print(_best_row(certain, spread.mean(), after))
+
+
+@dataclass(frozen=True)
+class _Example:
+    """A generated table with holes, and points to ask about."""
+
+    data: IncompleteDataset
+    points: NDArray[np.float64]
+    n_holes: int
+    n_repairs: int
+
+
+@dataclass(frozen=True)
+class _Answers:
+    """What the queries say about the points on show; one row a point."""
+
+    points: NDArray[np.intp]
+    certain: NDArray[np.bool_]
+    possible: NDArray[np.bool_]
+    shares: NDArray[np.float64]
+    counts: NDArray[np.object_]
+
+
+def _example(seed: int) -> _Example:
+    """300 rows of 4 features in 3 overlapping classes; a quarter of the rows lack a cell or two.
+
+    A missing cell might hold its column's minimum, first quartile, mean, third quartile or
+    maximum: the candidates of the paper's section on experiments.
+    """
+    import itertools
+
+    import numpy as np
+
+    from cpclean.data.incomplete import IncompleteDataset
+
+    n_rows, n_features, n_points = 300, 4, 200
+    names = np.array(["ash", "elm", "oak"])
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(scale=1.5, size=(len(names), n_features))
+    kinds = rng.integers(len(names), size=n_rows + n_points)
+    values = centres[kinds] + rng.normal(size=(n_rows + n_points, n_features))
+    table, points = values[:n_rows], values[n_rows:]
+
+    missing = np.zeros((n_rows, n_features), dtype=bool)
+    for position, row in enumerate(rng.choice(n_rows, size=n_rows // 4, replace=False)):
+        n_lost = 2 if position % 5 == 0 else 1
+        missing[row, rng.choice(n_features, size=n_lost, replace=False)] = True
+
+    known = np.where(missing, np.nan, table)
+    low, first, third, high = np.nanquantile(known, [0, 0.25, 0.75, 1], axis=0)
+    repairs = np.stack([low, first, np.nanmean(known, axis=0), third, high], axis=1)
+    candidates = []
+    for row, holes in zip(table, missing, strict=True):
+        filled = np.array(list(itertools.product(*repairs[holes])))
+        versions = np.tile(row, (len(filled), 1))
+        versions[:, holes] = filled
+        candidates.append(versions)
+    data = IncompleteDataset(candidates, names[kinds[:n_rows]])
+    return _Example(data, points, n_holes=int(missing.sum()), n_repairs=repairs.shape[1])
+
+
+def _from_certain_to_open(
+    certain: NDArray[np.bool_], spread: NDArray[np.float64], n_shown: int
+) -> NDArray[np.intp]:
+    """Indices of a certain point, then of uncertain ones at even steps to the most open."""
+    import numpy as np
+
+    order = np.lexsort((spread, ~certain))
+    start = max(0, min(int(certain.sum()) - 1, len(order) - n_shown))
+    return order[np.linspace(start, len(order) - 1, n_shown).round().astype(np.intp)]
+
+
+def _worlds_table(classes: NDArray[Any], answers: _Answers, ascii_only: bool) -> Table:
+    """One line a point: possible labels, the share of each, the exact count of the winner."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.ASCII2 if ascii_only else box.ROUNDED)
+    table.add_column("point", justify="right")
+    table.add_column("possible")
+    table.add_column("certain")
+    for label in classes:
+        table.add_column(str(label), justify="right")
+    table.add_column("worlds for the\nwinner (digits)", justify="right")
+    for at, point in enumerate(answers.points):
+        certain, possible, shares = answers.certain[at], answers.possible[at], answers.shares[at]
+        winner = int(shares.argmax())
+        table.add_row(
+            str(point),
+            " ".join(str(label) for label in classes[possible]),
+            "[green]yes[/]" if certain else "no",
+            *(
+                _share_text(shares[label], possible[label], certain)
+                for label in range(len(classes))
+            ),
+            _count_text(answers.counts[at, winner], gap="..." if ascii_only else "…"),
+        )
+    return table
+
+
+def _share_text(share: float, possible: bool, certain: bool) -> str:
+    """A share in percent that reads 100 % only for a certain label, however near a float comes."""
+    if not possible:
+        return "-"
+    if certain:
+        return "100%"
+    if share < 0.001:
+        return "<0.1%"
+    return ">99.9%" if share > 0.999 else f"{share:.1%}"
+
+
+def _count_text(count: int, gap: str) -> str:
+    """An exact count; of a long one the ends and, in brackets, how many digits it has."""
+    digits = str(count)
+    if len(digits) <= 12:
+        return digits
+    return f"{digits[:4]}{gap}{digits[-4:]} ({len(digits)})"
+
+
+def _best_row(certain: NDArray[np.bool_], before: float, after: NDArray[np.float64]) -> str:
+    question = "\n[bold]3. Which row should be cleaned first?[/]"
+    if certain.all():
+        return f"{question} None: every prediction is certain already."
+    best = int(after.argmin())
+    return (
+        f"{question} Row {best}: once its true values are known, the mean entropy of the "
+        f"predictions is expected to fall from {before:.4f} to {after[best]:.4f}, the lowest that "
+        "any one row can bring."
+    )

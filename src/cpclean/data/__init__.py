@@ -1,0 +1,1 @@
+"""Room 1: from what a person has to an incomplete dataset."""

@@ -1,0 +1,199 @@
+"""One row at a time: cells with several values, and the checks every row passes.
+
+A row is stored as a *base* vector plus zero or more *cells*. A cell covers a run of columns
+and lists the values these columns can take together; a candidate of the row picks one value
+from every cell. A clean row has no cell, a row given as plain candidate vectors has one cell,
+a factored row has one cell for each uncertain cell of the table.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cpclean.errors import DataError, offenders
+
+Floats = npt.NDArray[np.float64]
+
+# Candidates of one row are numbered by one machine integer; far more than can be scanned.
+MAX_ROW_CANDIDATES = 2**31 - 1
+
+# Weights given by hand are rarely exact sums: this much is put right silently.
+PRIOR_SUM_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The values that one uncertain cell of a factored row can take.
+
+    Parameters
+    ----------
+    column : int or sequence of int
+        The column of the cell, or the neighbouring columns it covers (a one-hot group).
+    values : array-like of shape (n_values,) or (n_values, n_columns)
+        What the cell can be.
+    prior : array-like of shape (n_values,), optional
+        How likely each value is; uniform by default.
+    """
+
+    column: int | Sequence[int]
+    values: npt.ArrayLike
+    prior: npt.ArrayLike | None = None
+
+
+@dataclass(frozen=True)
+class FactoredRow:
+    """A row whose candidates are the product of its cells' values.
+
+    Candidate numbers count through the product in C order over the cells sorted by column:
+    the last cell's value changes fastest, as in `itertools.product`.
+
+    Parameters
+    ----------
+    base : array-like of shape (n_features,)
+        The row; what stands in the columns of the cells is not used and may be NaN.
+    cells : sequence of Cell
+        The uncertain cells. Their runs of columns must not overlap.
+    """
+
+    base: npt.ArrayLike
+    cells: Sequence[Cell]
+
+
+@dataclass(frozen=True)
+class StoredCell:
+    """A checked cell: columns start..stop-1, values (n_values, stop - start), weights."""
+
+    start: int
+    values: Floats
+    weights: Floats
+
+    @property
+    def stop(self) -> int:
+        return self.start + self.values.shape[1]
+
+
+@dataclass(frozen=True)
+class StoredRow:
+    """A checked row: its first candidate, and the cells in which the others differ."""
+
+    base: Floats
+    cells: tuple[StoredCell, ...]
+
+
+def as_floats(values: Any, what: str) -> Floats:
+    """A float64 copy-if-needed of real numbers, or an error that says what was wrong."""
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind in "USMmVc":
+            raise TypeError(array.dtype)
+        return np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError) as problem:
+        raise DataError(
+            f"{what} must be numbers; got {_describe(values)}. Encode categories as numbers first."
+        ) from problem
+
+
+def check_finite(array: Floats, what: str) -> None:
+    """Holes are candidates, never NaN: refuse what is not a finite number."""
+    if not np.isfinite(array).all():
+        bad = np.argwhere(~np.isfinite(array))
+        places = offenders(tuple(int(i) for i in place) for place in bad)
+        raise DataError(
+            f"{what} must be finite; got NaN or infinity at {places}. "
+            "A hole is given as a set of candidates, not as NaN."
+        )
+
+
+def checked_weights(prior: Any, size: int, what: str) -> Floats:
+    """A prior over `size` candidates that sums to 1, uniform when none is given."""
+    if prior is None:
+        return np.full(size, 1.0 / size)
+    weights = as_floats(prior, what)
+    if weights.shape != (size,):
+        raise DataError(
+            f"{what} must have one weight a candidate, shape ({size},); got {weights.shape}."
+        )
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise DataError(f"{what} must be finite and not negative; got {_short(weights)}.")
+    total = math.fsum(weights)
+    if abs(total - 1.0) > PRIOR_SUM_TOLERANCE:
+        raise DataError(
+            f"{what} must sum to 1; got a sum of {total:.12g}. "
+            "Divide the weights by their sum if they are only proportional."
+        )
+    return weights / total
+
+
+def plain_row(candidates: Floats, weights: Floats) -> StoredRow:
+    """A row from its candidate vectors: one cell over the run of columns that vary."""
+    first = candidates[0].copy()
+    if len(candidates) == 1:
+        return StoredRow(first, ())
+    varying = np.flatnonzero((candidates != first).any(axis=0))
+    start, stop = (int(varying[0]), int(varying[-1]) + 1) if len(varying) else (0, 1)
+    return StoredRow(first, (StoredCell(start, candidates[:, start:stop], weights),))
+
+
+def factored_row(row: FactoredRow, n_features: int | None, where: str) -> StoredRow:
+    """A row from its cells, checked."""
+    base = as_floats(row.base, f"the base of {where}").copy()
+    if base.ndim != 1 or (n_features is not None and len(base) != n_features):
+        expected = "one dimension" if n_features is None else f"shape ({n_features},)"
+        raise DataError(f"the base of {where} must have {expected}; got {base.shape}.")
+    cells = sorted(
+        (_stored_cell(cell, len(base), where) for cell in row.cells), key=lambda cell: cell.start
+    )
+    for left, right in zip(cells, cells[1:], strict=False):
+        if right.start < left.stop:
+            raise DataError(
+                f"the cells of {where} must cover separate runs of columns; got columns "
+                f"{left.start}..{left.stop - 1} and {right.start}..{right.stop - 1}. "
+                "Join overlapping cells into one cell that lists their combinations."
+            )
+    for cell in cells:
+        base[cell.start : cell.stop] = cell.values[0]
+    check_finite(base, f"the base of {where}")
+    open_cells = tuple(cell for cell in cells if len(cell.values) > 1)
+    if math.prod(len(cell.values) for cell in open_cells) > MAX_ROW_CANDIDATES:
+        raise DataError(
+            f"{where} has more than {MAX_ROW_CANDIDATES} combinations of cell values; "
+            "give its cells fewer values."
+        )
+    return StoredRow(base, open_cells)
+
+
+def _stored_cell(cell: Cell, n_features: int, where: str) -> StoredCell:
+    columns = np.atleast_1d(np.asarray(cell.column))
+    what = f"the cell at column {cell.column} of {where}"
+    run = columns.ndim == 1 and columns.dtype.kind in "iu" and len(columns) > 0
+    if not run or not (np.diff(columns) == 1).all():
+        raise DataError(f"{what} must name a column or a run of neighbouring columns.")
+    if columns[0] < 0 or columns[-1] >= n_features:
+        raise DataError(f"{what} must lie within the {n_features} columns of the row.")
+    values = as_floats(cell.values, f"the values of {what}")
+    if values.ndim == 1 and len(columns) == 1:
+        values = values[:, None]
+    if values.ndim != 2 or values.shape[1] != len(columns):
+        raise DataError(
+            f"the values of {what} must have shape (n_values, {len(columns)}); got {values.shape}."
+        )
+    if len(values) == 0:
+        raise DataError(f"{what} has no value: give every cell at least one candidate value.")
+    check_finite(values, f"the values of {what}")
+    weights = checked_weights(cell.prior, len(values), f"the prior of {what}")
+    return StoredCell(int(columns[0]), values, weights)
+
+
+def _describe(values: Any) -> str:
+    dtype = getattr(values, "dtype", None)
+    return f"dtype {dtype}" if dtype is not None else type(values).__name__
+
+
+def _short(weights: Floats) -> str:
+    return np.array2string(weights, threshold=6, precision=6)

@@ -1,0 +1,35 @@
+"""The errors cpclean raises. Each is also the built-in kind a caller would expect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class CPCleanError(Exception):
+    """Base of every error that cpclean raises on purpose."""
+
+
+class DataError(CPCleanError, ValueError):
+    """The incomplete data handed in cannot be used: candidates, labels or priors."""
+
+
+class QueryError(CPCleanError, ValueError):
+    """A question cannot be asked of this data: query points, n_neighbors or metric."""
+
+
+class UnknownRowError(CPCleanError, KeyError):
+    """A row or candidate was named that the data does not have."""
+
+    def __str__(self) -> str:  # KeyError would show the repr of the message
+        return str(self.args[0]) if self.args else ""
+
+
+def offenders(found: Iterable[object], limit: int = 3) -> str:
+    """Name at most `limit` offenders, and say how many there are in all.
+
+    >>> offenders([4, 7, 9, 12])
+    '4, 7, 9 and 1 more'
+    """
+    shown = list(found)
+    text = ", ".join(str(one) for one in shown[:limit])
+    return text if len(shown) <= limit else f"{text} and {len(shown) - limit} more"

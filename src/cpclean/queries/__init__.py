@@ -1,0 +1,1 @@
+"""Room 2: questions about every world of an incomplete dataset, answered exactly."""

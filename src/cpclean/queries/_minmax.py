@@ -1,0 +1,70 @@
+"""Kernel for Q1: which labels does at least one world predict?
+
+Label l is possible iff there is a threshold in the total order such that, counting rows nearer than
+it, with c = rows of label l that can be nearer, and for each other label m: a_m = rows that must be
+nearer, b_m = rows that can be nearer, cap_m = c - 1 if m < l else c (votes that m may get):
+
+    c >= 1,   a_m <= cap_m for all m,   and   sum a_m <= K - c <= sum min(b_m, cap_m).
+
+Rows of label l sit at their nearest candidate without loss; the others fill the remaining K - c
+places without outvoting l. One sweep over the rows' nearest and farthest candidates finds every
+threshold that matters: O(R) steps, each O(labels^2) at worst and O(labels) as a rule.
+Integers only: no answer of Q1 hangs on a sum of floats.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def _wins(label, can, must, n_neighbors, total_can, total_must):
+    """Whether the threshold at hand lets a label win; can and must count rows a label."""
+    votes = can[label]
+    places = n_neighbors - votes
+    if votes < 1 or total_must - must[label] > places or total_can - can[label] < places:
+        return False
+    room = 0
+    for other in range(can.shape[0]):
+        if other != label:
+            cap = votes - 1 if other < label else votes
+            if must[other] > cap:
+                return False
+            room += min(can[other], cap)
+    return room >= places
+
+
+@njit(cache=True, nogil=True)
+def possible(near_ptr, side, label_ptr, present, event_ptr, event, n_neighbors, out):
+    """Mark the possible labels of every point of a block in out (points, classes).
+
+    side numbers the label of every near row within its point, present names these labels;
+    events come from `extremes`.
+    """
+    for p in range(out.shape[0]):
+        n_labels = label_ptr[p + 1] - label_ptr[p]
+        can = np.zeros(n_labels, np.int64)
+        must = np.zeros(n_labels, np.int64)
+        total_can = 0
+        total_must = 0
+        for e in range(event_ptr[p], event_ptr[p + 1]):
+            code = event[e]
+            joined = code < 0
+            if joined:
+                code = -1 - code
+            label = side[near_ptr[p] + (code >> 1)]
+            if code & 1:
+                must[label] += 1
+                total_must += 1
+            else:
+                can[label] += 1
+                total_can += 1
+            if joined:
+                continue
+            if total_must > n_neighbors:
+                break
+            for label in range(n_labels):
+                found = present[label_ptr[p] + label]
+                if not out[p, found]:
+                    out[p, found] = _wins(label, can, must, n_neighbors, total_can, total_must)

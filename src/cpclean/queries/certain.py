@@ -1,0 +1,98 @@
+"""Q1: which labels are possible, and is a prediction certain?"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from cpclean.data.incomplete import IncompleteDataset
+from cpclean.data.rows import Floats
+from cpclean.queries import _minmax, _order
+from cpclean.queries.geometry import Metric, Near, Query, ask
+
+Bools = npt.NDArray[np.bool_]
+
+
+def possible_labels(
+    data: IncompleteDataset,
+    X: npt.ArrayLike,
+    n_neighbors: int = 3,
+    metric: Metric = "euclidean",
+    *,
+    n_jobs: int | None = None,
+) -> Bools:
+    """The labels that at least one world predicts for each query point.
+
+    Exact for any number of classes, from every row's nearest and farthest candidate. Priors play
+    no part: a world counts even if its prior is 0. At equal distance the smaller row is nearer,
+    at equal votes the smaller class wins. The paper (section 3.2, algorithm MM) has this for two
+    classes.
+
+    Parameters
+    ----------
+    data : IncompleteDataset
+    X : array-like of shape (n_points, n_features)
+        Complete query points; with metric "precomputed", distances of shape
+        (n_points, data.n_candidates), row after row, candidate after candidate.
+    n_neighbors : int
+        K, from 1 to the number of rows.
+    metric : str or callable
+        "euclidean", "manhattan", "chebyshev", "cosine", "linear" (the larger dot product is nearer),
+        "rbf" (the same order as euclidean), "precomputed", or a function (x, t) -> distance.
+    n_jobs : int, optional
+        Threads; -1 for all processors. The answer does not depend on it.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_points, n_classes)
+        Columns in the order of `data.classes`.
+
+    Examples
+    --------
+    >>> from cpclean import IncompleteDataset, possible_labels
+    >>> data = IncompleteDataset([[[0.0], [5.0]], [[1.0]], [[6.0]]], ["a", "b", "b"])
+    >>> possible_labels(data, [[0.0], [9.0]], n_neighbors=1).tolist()
+    [[True, True], [False, True]]
+    """
+    query = ask(data, X, n_neighbors, metric)
+    found = query.over_blocks(lambda query, points: possible_in_block(query, points), n_jobs)
+    table = np.concatenate([np.zeros((0, data.n_classes), bool), *found])
+    return table[query.inverse]
+
+
+def is_certain(
+    data: IncompleteDataset,
+    X: npt.ArrayLike,
+    n_neighbors: int = 3,
+    metric: Metric = "euclidean",
+    *,
+    n_jobs: int | None = None,
+) -> Bools:
+    """Whether all worlds predict the same label for each query point (Q1).
+
+    Parameters and rules as in `possible_labels`.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_points,)
+
+    Examples
+    --------
+    >>> from cpclean import IncompleteDataset, is_certain
+    >>> data = IncompleteDataset([[[0.0], [5.0]], [[1.0]], [[6.0]]], ["a", "b", "b"])
+    >>> is_certain(data, [[0.0], [9.0]], n_neighbors=1).tolist()
+    [False, True]
+    """
+    labels = possible_labels(data, X, n_neighbors, metric, n_jobs=n_jobs)
+    return np.asarray(labels.sum(axis=1) == 1)
+
+
+def possible_in_block(query: Query, points: Floats, near: Near | None = None) -> Bools:
+    """Possible labels of a block of points, shape (points, classes)."""
+    if near is None:
+        near = query.near(points)
+    out = np.zeros((len(points), query.data.n_classes), dtype=bool)
+    labels = _order.local_labels(near.ptr, query.data.codes[near.rows], query.data.n_classes)
+    events = _order.extremes(query.rows, query.metric, points, near.ptr, near.rows, near.reach)
+    _minmax.possible(near.ptr, *labels, *events, query.n_neighbors, out)
+    return out
