@@ -76,25 +76,12 @@ def demo(seed: int, neighbors: int) -> None:
     """
     from rich.console import Console
 
-    from cpclean.queries.certain import is_certain, possible_labels
-    from cpclean.queries.gains import expected_entropies
-    from cpclean.queries.shares import entropies, world_counts, world_shares
-
-    example = _example(seed)
-    data, points = example.data, example.points
-    certain = is_certain(data, points, n_neighbors=neighbors)
-    spread = entropies(data, points, n_neighbors=neighbors)
-    after = expected_entropies(data, points, n_neighbors=neighbors)
-    shown = _from_certain_to_open(certain, spread, n_shown=8)
-    answers = _Answers(
-        points=shown,
-        certain=certain[shown],
-        possible=possible_labels(data, points[shown], n_neighbors=neighbors),
-        shares=world_shares(data, points[shown], n_neighbors=neighbors),
-        counts=world_counts(data, points[shown], n_neighbors=neighbors),
-    )
-
     console = Console(highlight=False)
+    example = _example(seed)
+    with console.status("Asking; the first run ever also compiles the kernels ..."):
+        answers = _ask(example, neighbors)
+
+    data, certain = example.data, answers.certain
     about = "~" if console.options.ascii_only else "≈"
     voters = "nearest neighbour" if neighbors == 1 else f"{neighbors} nearest neighbours"
     console.print(
@@ -105,15 +92,15 @@ def demo(seed: int, neighbors: int) -> None:
         f"10^{math.log10(data.n_worlds):.0f} worlds[/]."
     )
     console.print(
-        f"\n[bold]1. Which predictions are certain?[/] {certain.sum()} of {len(points)} query "
-        f"points ({certain.mean():.0%}) get the same label from their {voters} in every world."
+        f"\n[bold]1. Which predictions are certain?[/] {certain.sum()} of {len(certain)} query "
+        f"points ({certain.mean():.1%}) get the same label from their {voters} in every world."
     )
     console.print(
         "\n[bold]2. How many worlds predict each label?[/] "
-        f"{len(shown)} of the points, from certain to most open:"
+        f"{len(answers.shown)} of the points, from certain to most open:"
     )
     console.print(_worlds_table(data.classes, answers, ascii_only=console.options.ascii_only))
-    console.print(_best_row(certain, spread.mean(), after))
+    console.print(_best_row(certain, answers.entropies.mean(), answers.expected))
 
 
 @dataclass(frozen=True)
@@ -128,10 +115,12 @@ class _Example:
 
 @dataclass(frozen=True)
 class _Answers:
-    """What the queries say about the points on show; one row a point."""
+    """What the queries say: about all points and rows, and more about the few points on show."""
 
-    points: NDArray[np.intp]
     certain: NDArray[np.bool_]
+    entropies: NDArray[np.float64]
+    expected: NDArray[np.float64]
+    shown: NDArray[np.intp]
     possible: NDArray[np.bool_]
     shares: NDArray[np.float64]
     counts: NDArray[np.object_]
@@ -175,6 +164,26 @@ def _example(seed: int) -> _Example:
     return _Example(data, points, n_holes=int(missing.sum()), n_repairs=repairs.shape[1])
 
 
+def _ask(example: _Example, n_neighbors: int) -> _Answers:
+    from cpclean.queries.certain import is_certain, possible_labels
+    from cpclean.queries.gains import expected_entropies
+    from cpclean.queries.shares import entropies, world_counts, world_shares
+
+    data, points = example.data, example.points
+    certain = is_certain(data, points, n_neighbors)
+    spread = entropies(data, points, n_neighbors)
+    shown = _from_certain_to_open(certain, spread, n_shown=8)
+    return _Answers(
+        certain=certain,
+        entropies=spread,
+        expected=expected_entropies(data, points, n_neighbors),
+        shown=shown,
+        possible=possible_labels(data, points[shown], n_neighbors),
+        shares=world_shares(data, points[shown], n_neighbors),
+        counts=world_counts(data, points[shown], n_neighbors),
+    )
+
+
 def _from_certain_to_open(
     certain: NDArray[np.bool_], spread: NDArray[np.float64], n_shown: int
 ) -> NDArray[np.intp]:
@@ -198,8 +207,8 @@ def _worlds_table(classes: NDArray[Any], answers: _Answers, ascii_only: bool) ->
     for label in classes:
         table.add_column(str(label), justify="right")
     table.add_column("worlds for the\nwinner (digits)", justify="right")
-    for at, point in enumerate(answers.points):
-        certain, possible, shares = answers.certain[at], answers.possible[at], answers.shares[at]
+    for at, point in enumerate(answers.shown):
+        certain, possible, shares = answers.certain[point], answers.possible[at], answers.shares[at]
         winner = int(shares.argmax())
         table.add_row(
             str(point),

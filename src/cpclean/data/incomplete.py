@@ -230,9 +230,7 @@ class IncompleteDataset:
             [self.prior(row) for row in rows],
         )
 
-    def _with_row(
-        self, row: int, base: Floats, n_cells: int, *, pinned: bool
-    ) -> IncompleteDataset:
+    def _with_row(self, row: int, base: Floats, n_cells: int, *, pinned: bool) -> IncompleteDataset:
         other = object.__new__(IncompleteDataset)
         other.__dict__.update(
             {name: kept for name, kept in self.__dict__.items() if name not in _DERIVED}
@@ -327,8 +325,10 @@ def _checked_rows(candidates: Any, priors: Any) -> list[StoredRow]:
         raise DataError(
             f"priors must have one entry a row, {len(given)} in all; got {len(priors)}."
         )
-    vectors = [None if isinstance(one, FactoredRow) else _vectors(one, row)
-               for row, one in enumerate(given)]
+    vectors = [
+        None if isinstance(one, FactoredRow) else _vectors(one, row)
+        for row, one in enumerate(given)
+    ]
     _check_widths(vectors)
     plain = [one for one in vectors if one is not None]
     if plain and not np.isfinite(np.concatenate(plain)).all():
@@ -394,4 +394,6 @@ def _count(number: int, noun: str) -> str:
 
 
 def _worlds(number: int) -> str:
-    return _count(number, "world") if number < 10**6 else f"about 10^{math.log10(number):.1f} worlds"
+    return (
+        _count(number, "world") if number < 10**6 else f"about 10^{math.log10(number):.1f} worlds"
+    )

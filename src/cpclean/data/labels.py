@@ -44,7 +44,8 @@ def _one_dimensional(labels: Any) -> npt.NDArray[Any]:
             array = np.asarray(given)
         except ValueError:  # tuples of different lengths
             array = _object_array(given)
-        # NumPy would silently turn 1 into "1" beside text, True into 1 beside numbers, tuples into a second axis.
+        # NumPy would silently turn 1 into "1" beside text, True into 1 beside numbers, and
+        # tuples into a second axis.
         if array.ndim != 1 or len({type(label) for label in given}) > 1:
             array = _object_array(given)
     if array.ndim != 1:

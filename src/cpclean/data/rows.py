@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -149,7 +150,7 @@ def factored_row(row: FactoredRow, n_features: int | None, where: str) -> Stored
     cells = sorted(
         (_stored_cell(cell, len(base), where) for cell in row.cells), key=lambda cell: cell.start
     )
-    for left, right in zip(cells, cells[1:], strict=False):
+    for left, right in pairwise(cells):
         if right.start < left.stop:
             raise DataError(
                 f"the cells of {where} must cover separate runs of columns; got columns "

@@ -1,19 +1,16 @@
-"""Kernels that bring candidates into THE total order around one query point.
+"""Kernels that bring the candidates of the near rows into THE total order around a point.
 
 Nearer comes first; at equal distance the smaller row comes first; candidates of one row at
 equal distance are one position. Every distance is a sum over features in feature order, so
-equal vectors tie exactly whichever way they were built, and since rounding is monotone, the
-same sum over a row's bounding box bounds the row's distances with no margin needed.
+equal vectors tie exactly whichever way they were built.
 
-Steps for one query point, and their cost (N rows, d features, R near rows, P positions):
+1. `positions`  opens rows from the nearest bounding box outwards: distances of all their
+                candidates, cell by cell; stops where what lies farther cannot matter; merges,
+                sorts, and notes the prior mass that lies farther in the same row.
+2. `extremes`   for certainty alone: each near row's smallest and largest distance, without
+                writing out the product of a factored row.
 
-1. `near_rows`    lower and upper bounds of every row's distances from its box; the K-th smallest
-                  upper bound is the *reach*; rows that start beyond it are in no world's
-                  top K.                                                              O(N d)
-2. `positions`    distances of the near rows' candidates, cell by cell, merged within a row,
-                  sorted, with the prior mass that lies farther in the same row.      O(P d)
-3. `extremes`     for certainty alone: only each near row's smallest and largest distance,
-                  without writing out the product of a factored row.                  O(R d)
+Cost: O(P d) for P candidates of the opened rows; sorting is linear as a rule.
 
 Kernels that call each other share this file: the compilation cache does not see edits to a
 callee in another file.
@@ -26,10 +23,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-EUCLIDEAN, MANHATTAN, CHEBYSHEV, LINEAR, COSINE, PRECOMPUTED = range(6)
+from cpclean.queries._near import CHEBYSHEV, COSINE, EUCLIDEAN, LINEAR, PRECOMPUTED
+
 _NORM = 6  # |x|^2, summed like a distance
 
-_BLOCK = 256  # rows bounded at a time, so that the bounds stay in the first-level cache
 _MERGE_FROM = 16  # rows with more candidates look for equal distances before sorting
 _MERGE_WITH = 4  # how many of the row's latest distances are compared
 _INSERTION = 24  # buckets up to this size are sorted by insertion
@@ -39,20 +36,7 @@ _OPEN_FIRST = 32  # rows opened before the first look at how much is still undec
 _0, _1, _2, _3, _4 = (np.uint64(number) for number in range(5))
 
 
-class Rows(NamedTuple):
-    """The arrays of an incomplete dataset, as kernels want them (few: each one costs a call)."""
-
-    base: np.ndarray  # (N, d) the first candidate of every row
-    spans: np.ndarray  # (N, 4) first cell, number of cells, of candidates, first flat candidate
-    cells: np.ndarray  # (C, 5) first column, end, number of values, where values, weights begin
-    values: np.ndarray  # every cell's values, column by column
-    weights: np.ndarray  # every cell's prior
-    low: np.ndarray  # (d, N) the bounding box of every row
-    high: np.ndarray  # (d, N)
-    norms: np.ndarray  # (2, N) bounds of |x|^2, for cosine
-
-
-# -- 1. near rows ----------------------------------------------------------------------
+# -- distances ---------------------------------------------------------------------------
 
 
 @njit(cache=True, nogil=True)
@@ -62,150 +46,6 @@ def _cosine_order(dot, norm):
         return 0.0
     square = dot * dot / norm
     return -square if dot > 0.0 else square
-
-
-@njit(cache=True, nogil=True)
-def _bound_block(rows, metric, t, first, count, near, far):
-    """Bounds of the distances of rows first..first+count-1 from their boxes."""
-    if metric == PRECOMPUTED:
-        for r in range(count):
-            at = rows.spans[first + r, 3]
-            own = t[at : at + rows.spans[first + r, 2]]
-            near[r] = own.min()
-            far[r] = own.max()
-        return
-    for r in range(count):
-        near[r] = 0.0
-        far[r] = 0.0
-    for f in range(t.shape[0]):
-        x = t[f]
-        low = rows.low[f, first : first + count]
-        high = rows.high[f, first : first + count]
-        if metric == EUCLIDEAN:
-            for r in range(count):
-                under = x - low[r]
-                over = high[r] - x
-                reach = under if under > over else over
-                gap = under if under < over else over
-                gap = gap if gap < 0.0 else 0.0
-                near[r] += gap * gap
-                far[r] += reach * reach
-        elif metric == MANHATTAN:
-            for r in range(count):
-                under = x - low[r]
-                over = high[r] - x
-                far[r] += under if under > over else over
-                gap = under if under < over else over
-                near[r] -= gap if gap < 0.0 else 0.0
-        elif metric == CHEBYSHEV:
-            for r in range(count):
-                under = x - low[r]
-                over = high[r] - x
-                reach = under if under > over else over
-                gap = -under if under < over else -over
-                near[r] = gap if gap > near[r] else near[r]
-                far[r] = reach if reach > far[r] else far[r]
-        else:  # linear, and the dot product of cosine
-            for r in range(count):
-                one = low[r] * x
-                two = high[r] * x
-                near[r] -= one if one > two else two
-                far[r] -= one if one < two else two
-    if metric == COSINE:
-        for r in range(count):
-            _bound_cosine(-near[r], -far[r], rows.norms[0, first + r],
-                          rows.norms[1, first + r], r, near, far)
-
-
-@njit(cache=True, nogil=True)
-def _bound_cosine(dot_high, dot_low, norm_low, norm_high, r, near, far):
-    if norm_high == 0.0:  # nothing but the zero vector
-        near[r] = 0.0
-        far[r] = 0.0
-        return
-    if dot_high > 0.0:
-        near[r] = -np.inf if norm_low == 0.0 else _cosine_order(dot_high, norm_low)
-    else:
-        near[r] = _cosine_order(dot_high, norm_high)
-    if dot_low > 0.0:
-        far[r] = _cosine_order(dot_low, norm_high)
-    else:
-        far[r] = np.inf if norm_low == 0.0 else _cosine_order(dot_low, norm_low)
-
-
-@njit(cache=True, nogil=True)
-def _replace_top(heap, value):
-    """Put a value in place of the largest of a max-heap."""
-    size = heap.shape[0]
-    at = 0
-    while True:
-        child = 2 * at + 1
-        if child >= size:
-            break
-        if child + 1 < size and heap[child + 1] > heap[child]:
-            child += 1
-        if heap[child] <= value:
-            break
-        heap[at] = heap[child]
-        at = child
-    heap[at] = value
-
-
-@njit(cache=True, nogil=True)
-def _grown(array, used, size):
-    larger = np.empty(size, array.dtype)
-    larger[:used] = array[:used]
-    return larger
-
-
-@njit(cache=True, nogil=True)
-def near_rows(rows, metric, X, n_neighbors):
-    """Rows that can be among the nearest, for every point of a block.
-
-    Returns (ptr, near, bound, reach): point p has rows near[ptr[p]:ptr[p+1]], in ascending order,
-    whose distances are at least bound; no candidate beyond distance reach[p] can be the
-    point's K-th nearest in any world.
-    """
-    n_rows = rows.base.shape[0]
-    ptr = np.zeros(X.shape[0] + 1, np.int64)
-    reach = np.empty(X.shape[0])
-    found = np.empty(4096, np.int64)
-    found_bound = np.empty(4096)
-    kept = np.empty(n_rows, np.int64)
-    kept_bound = np.empty(n_rows)
-    near = np.empty(_BLOCK)
-    far = np.empty(_BLOCK)
-    heap = np.empty(n_neighbors)
-    for p in range(X.shape[0]):
-        heap[:] = np.inf
-        n_kept = 0
-        for first in range(0, n_rows, _BLOCK):
-            count = min(_BLOCK, n_rows - first)
-            _bound_block(rows, metric, X[p], first, count, near, far)
-            for r in range(count):
-                if far[r] < heap[0]:
-                    _replace_top(heap, far[r])
-            top = heap[0]
-            for r in range(count):
-                if near[r] <= top:
-                    kept[n_kept] = first + r
-                    kept_bound[n_kept] = near[r]
-                    n_kept += 1
-        at = ptr[p]
-        if at + n_kept > found.shape[0]:
-            found = _grown(found, at, 2 * (at + n_kept))
-            found_bound = _grown(found_bound, at, 2 * (at + n_kept))
-        for i in range(n_kept):
-            if kept_bound[i] <= heap[0]:
-                found[at] = kept[i]
-                found_bound[at] = kept_bound[i]
-                at += 1
-        ptr[p + 1] = at
-        reach[p] = heap[0]
-    return ptr, found[: ptr[-1]].copy(), found_bound[: ptr[-1]].copy(), reach
-
-
-# -- 2. positions ----------------------------------------------------------------------
 
 
 @njit(cache=True, nogil=True)
@@ -291,18 +131,77 @@ def _sums(base, first_cell, n_cells, cells, values, metric, t, terms, total):
 
 
 @njit(cache=True, nogil=True)
-def _distances(base, span, cells, values, metric, t, terms, total, norm):
+def _sums_wide(base, first_cell, n_cells, cells, sparse, metric, t, nonzero, terms, live, total):
+    """The same sums in a wide table of mostly zeros: what adds nothing is passed over.
+
+    nonzero lists the columns in which t is not zero; live is scratch for column numbers.
+    """
+    n_live = 0
+    for f in range(t.shape[0]):
+        term = _term(metric, base[f], t[f])
+        if term != 0.0:
+            terms[n_live] = term
+            live[n_live] = f
+            n_live += 1
+    count = 1
+    total[0] = 0.0
+    q = 0
+    for cell in range(first_cell, first_cell + n_cells):
+        start, stop, size = cells[cell, 0], cells[cell, 1], cells[cell, 2]
+        first = q
+        while q < n_live and live[q] < start:
+            q += 1
+        t_first = 0
+        while t_first < nonzero.shape[0] and nonzero[t_first] < start:
+            t_first += 1
+        for e in range(count - 1, -1, -1):
+            before = total[e]
+            for g in range(first, q):
+                before = _join(metric, before, terms[g])
+            for j in range(size - 1, -1, -1):
+                here = before
+                k = t_first
+                number = cells[cell, 4] + j
+                for v in range(sparse.at[number], sparse.at[number + 1]):
+                    column = sparse.column[v]
+                    while k < nonzero.shape[0] and nonzero[k] < column:
+                        here = _join(metric, here, _term(metric, 0.0, t[nonzero[k]]))
+                        k += 1
+                    if k < nonzero.shape[0] and nonzero[k] == column:
+                        k += 1
+                    here = _join(metric, here, _term(metric, sparse.value[v], t[column]))
+                while k < nonzero.shape[0] and nonzero[k] < stop:
+                    here = _join(metric, here, _term(metric, 0.0, t[nonzero[k]]))
+                    k += 1
+                total[e * size + j] = here
+        while q < n_live and live[q] < stop:
+            q += 1
+        count *= size
+    for e in range(count):
+        for g in range(q, n_live):
+            total[e] = _join(metric, total[e], terms[g])
+
+
+@njit(cache=True, nogil=True)
+def _distances(base, span, cells, values, sparse, metric, t, nonzero, terms, live, total, norm):
     """Distances of all candidates of a row, in the order of their numbers."""
     if metric == PRECOMPUTED:
         for j in range(span[2]):
             total[j] = t[span[3] + j]
-    elif metric == COSINE:
-        _sums(base, span[0], span[1], cells, values, LINEAR, t, terms, total)
-        _sums(base, span[0], span[1], cells, values, _NORM, t, terms, norm)
+        return
+    kind = LINEAR if metric == COSINE else metric
+    wide = sparse.at.shape[0] > 0
+    if wide:
+        _sums_wide(base, span[0], span[1], cells, sparse, kind, t, nonzero, terms, live, total)
+    else:
+        _sums(base, span[0], span[1], cells, values, kind, t, terms, total)
+    if metric == COSINE:
+        if wide:
+            _sums_wide(base, span[0], span[1], cells, sparse, _NORM, t, nonzero, terms, live, norm)
+        else:
+            _sums(base, span[0], span[1], cells, values, _NORM, t, terms, norm)
         for j in range(span[2]):
             total[j] = _cosine_order(-total[j], norm[j])
-    else:
-        _sums(base, span[0], span[1], cells, values, metric, t, terms, total)
 
 
 @njit(cache=True, nogil=True)
@@ -369,6 +268,9 @@ def _sort(distance, order, spare, counts):
         start = stop
 
 
+# -- positions ---------------------------------------------------------------------------
+
+
 class Positions(NamedTuple):
     """Sorted positions of a block of points.
 
@@ -383,6 +285,13 @@ class Positions(NamedTuple):
     weight: np.ndarray  # prior mass at the position
     far: np.ndarray  # prior mass of the row that lies farther than the position
     rank: np.ndarray  # for every candidate of the rows: its position, or -1 beyond the last
+
+
+@njit(cache=True, nogil=True)
+def _grown(array, used, size):
+    larger = np.empty(size, array.dtype)
+    larger[:used] = array[:used]
+    return larger
 
 
 @njit(cache=True, nogil=True)
@@ -412,6 +321,165 @@ def _undecided(opened, pool, distance, weight, radius, nearer):
     return max(nearer.sum(), np.finfo(np.float64).tiny)
 
 
+class Work(NamedTuple):
+    """Room for one point; allocated once a block."""
+
+    opened: np.ndarray  # (rows,) near rows from the nearest box outwards
+    pool: np.ndarray  # (rows, 3) a row's start and end in the pool, and the shift to its weights
+    pool_distance: np.ndarray  # distances of the opened rows' candidates
+    weights: np.ndarray  # the rows' weights, then 1 (a clean row's), then products of cells
+    distance: np.ndarray  # positions not yet sorted, row by row
+    weight: np.ndarray
+    owner: np.ndarray
+    farther: np.ndarray  # (rows,) mass of a kept row farther than the position at hand
+    order: np.ndarray
+    spare: np.ndarray
+    counts: np.ndarray
+    terms: np.ndarray
+    live: np.ndarray
+    norm: np.ndarray
+    nearer: np.ndarray  # (K,)
+
+
+@njit(cache=True, nogil=True)
+def _make_work(rows, metric, near_ptr, near, n_neighbors):
+    size = 1
+    largest = 1
+    n_rows = 1
+    factored = False
+    for p in range(near_ptr.shape[0] - 1):
+        own = 0
+        for i in range(near_ptr[p], near_ptr[p + 1]):
+            own += rows.spans[near[i], 2]
+            largest = max(largest, rows.spans[near[i], 2])
+            factored = factored or rows.spans[near[i], 1] > 1
+        size = max(size, own)
+        n_rows = max(n_rows, near_ptr[p + 1] - near_ptr[p])
+    n_weights = rows.weights.shape[0]
+    weights = np.empty(n_weights + 1 + (size if factored else 0))
+    weights[:n_weights] = rows.weights
+    weights[n_weights] = 1.0
+    n_features = rows.base.shape[1]
+    return Work(
+        np.empty(n_rows, np.int64), np.empty((n_rows, 3), np.int64), np.empty(size), weights,
+        np.empty(size), np.empty(size), np.empty(size, np.int64), np.empty(n_rows),
+        np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size + 1, np.int64),
+        np.empty(n_features), np.empty(n_features, np.int64),
+        np.empty(largest if metric == COSINE else 1), np.empty(n_neighbors),
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def _open(rows, metric, t, near, bound, reach, slack, work):
+    """Open rows until what lies farther cannot matter; returns the radius up to which it can."""
+    base, spans, cells, values = rows.base, rows.spans, rows.cells, rows.values
+    opened, pool, distance, weights = work.opened, work.pool, work.pool_distance, work.weights
+    n_near = near.shape[0]
+    nonzero = np.flatnonzero(t)
+    _sort(bound, opened, work.spare, work.counts)
+    pool[:n_near, 1] = -1
+    n_opened = 0
+    used = 0
+    n_weights = rows.weights.shape[0]
+    products = n_weights + 1
+    target = min(_OPEN_FIRST, n_near)
+    while True:
+        for q in range(n_opened, target):
+            local = opened[q]
+            row = near[local]
+            span = spans[row]
+            _distances(base[row], span, cells, values, rows.sparse, metric, t, nonzero,
+                       work.terms, work.live, distance[used:], work.norm)  # fmt: skip
+            pool[local, 0] = used
+            if span[1] == 0:
+                pool[local, 2] = n_weights - used
+            elif span[1] == 1:
+                pool[local, 2] = cells[span[0], 4] - used
+            else:
+                pool[local, 2] = products - used
+                _product_weights(span, cells, rows.weights, weights[products:])
+                products += span[2]
+            used += span[2]
+            pool[local, 1] = used
+        n_opened = target
+        if n_opened == n_near:
+            return reach
+        # Rows not opened begin here or farther: only what is strictly nearer is complete.
+        radius = np.nextafter(bound[opened[n_opened]], -np.inf)
+        if _undecided(opened[:n_opened], pool, distance, weights, radius, work.nearer) <= slack:
+            return radius
+        target = min(target + target // 2, n_near)
+
+
+@njit(cache=True, nogil=True)
+def _collect(n_near, radius, work, rank, rank_from, kept, beyond):
+    """Positions within radius, row by row; returns how many, and how many rows are kept.
+
+    A kept row's number goes to kept, its mass beyond radius to beyond. If rank has room, every
+    candidate notes its place there from rank_from on, -1 beyond.
+    """
+    pool_distance, weights = work.pool_distance, work.weights
+    distance, weight, owner = work.distance, work.weight, work.owner
+    n = 0
+    n_kept = 0
+    for local in range(n_near):
+        start, stop, shift = work.pool[local, 0], work.pool[local, 1], work.pool[local, 2]
+        if stop < 0:
+            continue
+        mine = n
+        outside = 0.0
+        many = stop - start > _MERGE_FROM
+        for e in range(start, stop):
+            mass = weights[e + shift]
+            into = n
+            if many:
+                for other in range(n - 1, max(mine, n - _MERGE_WITH) - 1, -1):
+                    if distance[other] == pool_distance[e]:
+                        into = other
+                        break
+                mass += weight[into] if into < n else 0.0
+            # Written in any case, kept if within: a branch here could not be foreseen.
+            out = pool_distance[e] > radius
+            distance[into] = pool_distance[e]
+            weight[into] = mass
+            owner[into] = n_kept
+            outside += mass if out else 0.0
+            n += into == n and not out
+            if rank.shape[0] > 0:
+                rank[rank_from] = -1 if out else into
+                rank_from += 1
+        kept[n_kept] = local
+        beyond[n_kept] = outside
+        n_kept += 1
+    return n, n_kept
+
+
+@njit(cache=True, nogil=True)
+def _emit(n, beyond, work, out_owner, out_weight, out_far):
+    """Sort n collected positions, merge those of one row at one distance; returns how many.
+
+    Leaves in work.spare where each collected position went.
+    """
+    distance, order, farther = work.distance, work.order, work.farther
+    _sort(distance[:n], order, work.spare, work.counts)
+    at = -1
+    for i in range(n):
+        one = order[i]
+        owner = work.owner[one]
+        if i == 0 or owner != out_owner[at] or distance[one] != distance[order[i - 1]]:
+            at += 1
+            out_owner[at] = owner
+            out_weight[at] = work.weight[one]
+        else:
+            out_weight[at] += work.weight[one]
+        work.spare[one] = at
+    farther[: beyond.shape[0]] = beyond
+    for i in range(at, -1, -1):
+        out_far[i] = farther[out_owner[i]]
+        farther[out_owner[i]] += out_weight[i]
+    return at + 1
+
+
 @njit(cache=True, nogil=True)
 def positions(rows, metric, X, near_ptr, near, bound, reach, n_neighbors, slack, want_rank):
     """Positions from near to far, for every point of a block, as far as they can matter.
@@ -420,149 +488,49 @@ def positions(rows, metric, X, near_ptr, near, bound, reach, n_neighbors, slack,
     next box begins, the mass of worlds still undecided is bounded; once it is at most `slack`,
     all that lies farther is left out. With slack 0 nothing that matters in any world is left out.
     """
-    base, spans, cells, values = rows.base, rows.spans, rows.cells, rows.values
     n_points = X.shape[0]
-    capacity = 1
-    largest = 1
-    most = 1
-    for p in range(n_points):
-        own = 0
-        for i in range(near_ptr[p], near_ptr[p + 1]):
-            own += spans[near[i], 2]
-            largest = max(largest, spans[near[i], 2])
-        capacity = max(capacity, own)
-        most = max(most, near_ptr[p + 1] - near_ptr[p])
+    work = _make_work(rows, metric, near_ptr, near, n_neighbors)
     row_ptr = np.zeros(n_points + 1, np.int64)
     ptr = np.zeros(n_points + 1, np.int64)
-    out_rows = np.empty(near.shape[0], np.int64)
-    out_beyond = np.empty(near.shape[0])
-    out_owner = np.empty(capacity, np.int64)
-    out_weight = np.empty(capacity)
-    out_far = np.empty(capacity)
-    rank = np.empty(capacity if want_rank else 0, np.int64)
+    kept = np.empty(near.shape[0], np.int64)
+    beyond = np.empty(near.shape[0])
+    owner = np.empty(4096, np.int64)
+    weight = np.empty(4096)
+    far = np.empty(4096)
+    rank = np.empty(4096 if want_rank else 0, np.int64)
     n_ranked = 0
-    # The rows' own weights, then the certain candidate's 1, then room for products of cells.
-    n_weights = rows.weights.shape[0]
-    all_weights = np.empty(n_weights + 1 + (capacity if spans[:, 1].max() > 1 else 0))
-    all_weights[:n_weights] = rows.weights
-    all_weights[n_weights] = 1.0
-    opened = np.empty(most, np.int64)
-    pool = np.empty((most, 3), np.int64)  # start and end of a row in the pool; shift to weights
-    pool_distance = np.empty(capacity)
-    distance = np.empty(capacity)
-    weight = np.empty(capacity)
-    owner = np.empty(capacity, np.int64)
-    farther = np.empty(most)
-    order = np.empty(capacity, np.int64)
-    spare = np.empty(capacity, np.int64)
-    counts = np.empty(capacity + 1, np.int64)
-    terms = np.empty(rows.base.shape[1])
-    norm = np.empty(largest if metric == COSINE else 1)
-    nearer = np.empty(n_neighbors)
     for p in range(n_points):
-        begin = near_ptr[p]
-        n_near = near_ptr[p + 1] - begin
-        _sort(bound[begin : begin + n_near], opened, spare, counts)
-        pool[:n_near, 1] = -1
-        n_opened = 0
-        used = 0
-        products = n_weights + 1
-        target = _OPEN_FIRST
-        while True:
-            target = min(target, n_near)
-            for q in range(n_opened, target):
-                local = opened[q]
-                row = near[begin + local]
-                span = spans[row]
-                _distances(base[row], span, cells, values, metric, X[p], terms,
-                           pool_distance[used:], norm)
-                pool[local, 0] = used
-                if span[1] == 0:
-                    pool[local, 2] = n_weights - used
-                elif span[1] == 1:
-                    pool[local, 2] = cells[span[0], 4] - used
-                else:
-                    pool[local, 2] = products - used
-                    _product_weights(span, cells, rows.weights, all_weights[products:])
-                    products += span[2]
-                used += span[2]
-                pool[local, 1] = used
-            n_opened = target
-            radius = reach[p]
-            if n_opened == n_near:
-                break
-            # Rows not opened begin here or farther: only what is strictly nearer is complete.
-            radius = np.nextafter(bound[begin + opened[n_opened]], -np.inf)
-            if _undecided(opened[:n_opened], pool, pool_distance, all_weights, radius,
-                          nearer) <= slack:
-                break
-            target += target // 2
-        n = 0
-        place = 0
-        ranked_from = n_ranked
+        own = near[near_ptr[p] : near_ptr[p + 1]]
+        radius = _open(rows, metric, X[p], own, bound[near_ptr[p] : near_ptr[p + 1]], reach[p],
+                       slack, work)  # fmt: skip
+        used = work.pool[: own.shape[0], 1].max()
         if want_rank and n_ranked + used > rank.shape[0]:
             rank = _grown(rank, n_ranked, 2 * (n_ranked + used))
-        for local in range(n_near):
-            start, stop, shift = pool[local, 0], pool[local, 1], pool[local, 2]
-            if stop < 0:
-                continue
-            mine = n
-            beyond = 0.0
-            many = stop - start > _MERGE_FROM
-            for e in range(start, stop):
-                mass = all_weights[e + shift]
-                into = n
-                if many:
-                    for other in range(n - 1, max(mine, n - _MERGE_WITH) - 1, -1):
-                        if distance[other] == pool_distance[e]:
-                            into = other
-                            break
-                    mass += weight[into] if into < n else 0.0
-                # Written in any case, kept if within: a branch here could not be foreseen.
-                out = pool_distance[e] > radius
-                distance[into] = pool_distance[e]
-                weight[into] = mass
-                owner[into] = place
-                beyond += mass if out else 0.0
-                n += into == n and not out
-                if want_rank:
-                    rank[n_ranked] = -1 if out else into
-                    n_ranked += 1
-            out_rows[row_ptr[p] + place] = near[begin + local]
-            out_beyond[row_ptr[p] + place] = beyond
-            farther[place] = beyond
-            place += 1
-        row_ptr[p + 1] = row_ptr[p] + place
-        if ptr[p] + n > out_owner.shape[0]:
-            size = 2 * (ptr[p] + n)
-            out_owner = _grown(out_owner, ptr[p], size)
-            out_weight = _grown(out_weight, ptr[p], size)
-            out_far = _grown(out_far, ptr[p], size)
-        _sort(distance[:n], order, spare, counts)
-        at = ptr[p] - 1
-        for i in range(n):
-            one = order[i]
-            if i == 0 or owner[one] != out_owner[at] or distance[one] != distance[order[i - 1]]:
-                at += 1
-                out_owner[at] = owner[one]
-                out_weight[at] = weight[one]
-            else:
-                out_weight[at] += weight[one]
-            spare[one] = at - ptr[p]
-        ptr[p + 1] = at + 1
-        for i in range(ranked_from, n_ranked):
-            if rank[i] >= 0:
-                rank[i] = spare[rank[i]]
-        for at in range(ptr[p + 1] - 1, ptr[p] - 1, -1):
-            out_far[at] = farther[out_owner[at]]
-            farther[out_owner[at]] += out_weight[at]
-    n = ptr[n_points]
+        begin = row_ptr[p]
+        n, n_kept = _collect(own.shape[0], radius, work, rank, n_ranked, kept[begin:],
+                             beyond[begin:])  # fmt: skip
+        end = begin + n_kept
+        at = ptr[p]
+        if at + n > owner.shape[0]:
+            owner = _grown(owner, at, 2 * (at + n))
+            weight = _grown(weight, at, 2 * (at + n))
+            far = _grown(far, at, 2 * (at + n))
+        n = _emit(n, beyond[begin:end], work, owner[at:], weight[at:], far[at:])
+        if want_rank:
+            for i in range(n_ranked, n_ranked + used):
+                rank[i] = work.spare[rank[i]] if rank[i] >= 0 else -1
+            n_ranked += used
+        for i in range(begin, end):
+            kept[i] = own[kept[i]]
+        row_ptr[p + 1] = end
+        ptr[p + 1] = at + n
     n_rows = row_ptr[n_points]
-    return Positions(row_ptr, out_rows[:n_rows], out_beyond[:n_rows], ptr, out_owner[:n],
-                     out_weight[:n], out_far[:n], rank[:n_ranked])
+    n = ptr[n_points]
+    return Positions(row_ptr, kept[:n_rows], beyond[:n_rows], ptr, owner[:n], weight[:n], far[:n],
+                     rank[:n_ranked])  # fmt: skip
 
 
-# -- 3. extremes -----------------------------------------------------------------------
+# -- extremes -----------------------------------------------------------------------
 
 
 @njit(cache=True, nogil=True)
@@ -603,9 +571,10 @@ def _chain_extremes(base, span, cells, values, metric, t):
 def extremes(rows, metric, X, near_ptr, near, reach):
     """Each near row's nearest and farthest candidate, as events from near to far.
 
-    Returns (ptr, event): point p has event[ptr[p]:ptr[p+1]]. An event 2 i says that the i-th near
-    row of the point begins, 2 i + 1 that it has ended; what lies beyond reach is left out. Stored as
-    -1 - event where the next event is at the same position: a row that begins and ends at once.
+    Returns (ptr, event): point p has event[ptr[p]:ptr[p+1]]. An event 2 i says that the i-th
+    near row of the point begins, 2 i + 1 that it has ended; what lies beyond reach is left out.
+    Stored as -1 - event where the next event is at the same position: a row that begins and
+    ends at once.
     """
     base, spans, cells, values = rows.base, rows.spans, rows.cells, rows.values
     n_points = X.shape[0]
@@ -624,17 +593,20 @@ def extremes(rows, metric, X, near_ptr, near, reach):
     spare = np.empty(2 * most, np.int64)
     counts = np.empty(2 * most + 1, np.int64)
     terms = np.empty(rows.base.shape[1])
+    live = np.empty(rows.base.shape[1], np.int64)
     total = np.empty(largest)
     norm = np.empty(largest)
     for p in range(n_points):
         n = 0
+        nonzero = np.flatnonzero(X[p])
         for local in range(near_ptr[p + 1] - near_ptr[p]):
             row = near[near_ptr[p] + local]
             span = spans[row]
             if span[1] > 1 and metric != COSINE and metric != PRECOMPUTED:
                 low, high = _chain_extremes(base[row], span, cells, values, metric, X[p])
             else:
-                _distances(base[row], span, cells, values, metric, X[p], terms, total, norm)
+                _distances(base[row], span, cells, values, rows.sparse, metric, X[p], nonzero,
+                           terms, live, total, norm)  # fmt: skip
                 low = total[0]
                 high = total[0]
                 for j in range(1, span[2]):
@@ -650,40 +622,13 @@ def extremes(rows, metric, X, near_ptr, near, reach):
         at = ptr[p]
         for i in range(n):
             one = order[i]
-            joined = (i + 1 < n and event[order[i + 1]] == event[one] + 1
-                      and event[one] % 2 == 0 and distance[order[i + 1]] == distance[one])
+            joined = (
+                i + 1 < n
+                and event[order[i + 1]] == event[one] + 1
+                and event[one] % 2 == 0
+                and distance[order[i + 1]] == distance[one]
+            )
             out[at] = -1 - event[one] if joined else event[one]
             at += 1
         ptr[p + 1] = at
     return ptr, out[: ptr[n_points]]
-
-
-# -- labels around a point ---------------------------------------------------------------
-
-
-@njit(cache=True, nogil=True)
-def local_labels(row_ptr, codes, n_classes):
-    """Number the labels that occur around each point, in class order.
-
-    codes is the class of every row of the block. Returns (side, ptr, present): a row's label as
-    its number among the point's labels, and the classes present[ptr[p]:ptr[p+1]] so numbered.
-    """
-    n_points = row_ptr.shape[0] - 1
-    side = np.empty(codes.shape[0], np.int64)
-    ptr = np.zeros(n_points + 1, np.int64)
-    present = np.empty(min(n_points * n_classes, codes.shape[0]), np.int64)
-    number = np.empty(n_classes, np.int64)
-    for p in range(n_points):
-        number[:] = -1
-        for i in range(row_ptr[p], row_ptr[p + 1]):
-            number[codes[i]] = 0
-        at = ptr[p]
-        for label in range(n_classes):
-            if number[label] == 0:
-                number[label] = at - ptr[p]
-                present[at] = label
-                at += 1
-        ptr[p + 1] = at
-        for i in range(row_ptr[p], row_ptr[p + 1]):
-            side[i] = number[codes[i]]
-    return side, ptr, present[: ptr[n_points]]

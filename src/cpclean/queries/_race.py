@@ -91,10 +91,17 @@ def _make_room(row_ptr, ptr, points, votes, like):
             n_nodes += ((n_rows - 1) >> level) + 1
     size = _poly_size(votes)
     return Room(
-        level_at, np.zeros(n_nodes * size, like.dtype), np.zeros(n_nodes * size),
-        np.zeros(2, np.int64), np.zeros(2, np.int64),
-        np.empty(n_rows, np.int64), np.empty(n_rows, like.dtype), np.empty(n_rows),
-        np.empty(n_positions), np.empty(size, like.dtype), np.empty(size),
+        level_at,
+        np.zeros(n_nodes * size, like.dtype),
+        np.zeros(n_nodes * size),
+        np.zeros(2, np.int64),
+        np.zeros(2, np.int64),
+        np.empty(n_rows, np.int64),
+        np.empty(n_rows, like.dtype),
+        np.empty(n_rows),
+        np.empty(n_positions),
+        np.empty(size, like.dtype),
+        np.empty(size),
     )
 
 
@@ -186,15 +193,17 @@ def _scan(side, owner, weight, far, votes, size, slack, room, shares, want_sums,
                 for k in range(size - 1, -1, -1):
                     total = _times(others[k], poly[sibling], modulus)
                     for j in range(1, k + 1):
-                        total = _plus(total, _times(others[k - j], poly[sibling + j], modulus),
-                                      modulus)
+                        total = _plus(
+                            total, _times(others[k - j], poly[sibling + j], modulus), modulus
+                        )
                     others[k] = total
             parent = (level[h + 1] + (place >> 1)) * size
             poly[parent] = _times(far_mass, others[0], modulus)
             for k in range(1, size):
                 poly[parent + k] = _plus(
                     _times(far_mass, others[k], modulus),
-                    _times(near_mass, others[k - 1], modulus), modulus,
+                    _times(near_mass, others[k - 1], modulus),
+                    modulus,
                 )
         deciding = _times(weight[at], others[votes[mine] - 1], modulus)
         shares[mine] = _plus(shares[mine], _times(deciding, behind[other], modulus), modulus)
@@ -258,8 +267,9 @@ def race_shares(row_ptr, ptr, owner, weight, far, side, points, votes, modulus, 
 
 
 @njit(cache=True, nogil=True)
-def race_conditionals(row_ptr, ptr, owner, weight, far, beyond, side, points, votes, slack, shares,
-                      own, own_beyond):
+def race_conditionals(
+    row_ptr, ptr, owner, weight, far, beyond, side, points, votes, slack, shares, own, own_beyond
+):
     """Shares of both labels, and of a row's own label given each of its candidates.
 
     For the given points of a block, fills shares (points, 2), own (one a position: the share of
@@ -287,8 +297,14 @@ def race_conditionals(row_ptr, ptr, owner, weight, far, beyond, side, points, vo
         shares[i, 1] /= total
         for label in range(2):
             if room.touched[label] > 1:
-                _pull_all(room.level_at[label], room.poly, room.pending, room.touched[label] - 1,
-                          room.top[label], size)
+                _pull_all(
+                    room.level_at[label],
+                    room.poly,
+                    room.pending,
+                    room.touched[label] - 1,
+                    room.top[label],
+                    size,
+                )
         for row in range(n_rows):  # from here on, leaf_sum is C beyond what the scan reached
             own_beyond[first + row] = shares[i, sides[row]]
             if slot[row] >= 0:
@@ -305,7 +321,9 @@ def race_conditionals(row_ptr, ptr, owner, weight, far, beyond, side, points, vo
             own[at] = min(max(own_beyond[first + row] - sums[at - begin], 0.0), 1.0)
         for row in range(n_rows):
             if slot[row] >= 0:
-                own_beyond[first + row] = min(max(own_beyond[first + row] - leaf_sum[row], 0.0), 1.0)
+                own_beyond[first + row] = min(
+                    max(own_beyond[first + row] - leaf_sum[row], 0.0), 1.0
+                )
 
 
 @njit(cache=True, nogil=True)
@@ -317,8 +335,9 @@ def _entropy(share):
 
 
 @njit(cache=True, nogil=True)
-def race_gains(row_ptr, ptr, owner, weight, beyond, dirty, points, shares, own, own_beyond,
-               entropies, gains):
+def race_gains(
+    row_ptr, ptr, owner, weight, beyond, dirty, points, shares, own, own_beyond, entropies, gains
+):
     """How much entropy cleaning each row is expected to take away, from the conditionals.
 
     Fills entropies (points,) and gains (one a row of the block; clean rows gain nothing).

@@ -1,18 +1,19 @@
 """Kernel for any number of labels: votes are tallied, but tallies are never enumerated.
 
 Label u wins with c votes exactly when the K nearest rows hold c rows of label u, at most c - 1 of
-every smaller label and at most c of every larger one (vote ties go to the smaller class). With P_m the
-polynomial of label m ([z^k] = mass of worlds with k of its rows among the nearest), the mass is
+every smaller label and at most c of every larger one (vote ties go to the smaller class). With
+P_m the polynomial of label m ([z^k] = mass of worlds with k of its rows among the nearest), the
+mass is
 
     sum over c of [z^K] prod_m keep(P_m),   keep(P_m) = the powers of P_m that m may have.
 
 One scan from near to far, position by position (row i of label y, prior mass w):
 
 1. *Row trees.* A binary product tree a label; a leaf is F + G z, its row's mass farther / nearer.
-2. *Label trees.* For every possible winner u and every c, a product tree over labels, whose leaves
-   are keep(P_m).
-3. *Step.* Row i is the K-th nearest: its leaf becomes w z, the paths above it change, and the roots'
-   [z^K] are the position's contribution. Then its leaf becomes its new F + G z.
+2. *Label trees.* For every possible winner u and every c, a product tree over labels, whose
+   leaves are keep(P_m).
+3. *Step.* Row i is the K-th nearest: its leaf becomes w z, the paths above it change, and the
+   roots' [z^K] are the position's contribution. Then its leaf becomes its new F + G z.
 4. *Conditionals.* Every share is linear in each leaf, so the share given one candidate is the
    sum of the leaf's derivatives: by F before the candidate's position, by G after it, and by w at
    it. A derivative starts as 1 at [z^K] of a root and is pulled towards the leaves lazily, on the
@@ -34,7 +35,7 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def _multiply(a, b, out, modulus):
-    """out = a * b, up to the power that out has room for."""
+    """Set out = a * b, up to the power that out has room for."""
     size = out.shape[0]
     for k in range(size):
         out[k] = 0

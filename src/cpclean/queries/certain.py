@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.rows import Floats
-from cpclean.queries import _minmax, _order
+from cpclean.queries import _minmax, _near, _order
 from cpclean.queries.geometry import Metric, Near, Query, ask
 
 Bools = npt.NDArray[np.bool_]
@@ -37,8 +37,9 @@ def possible_labels(
     n_neighbors : int
         K, from 1 to the number of rows.
     metric : str or callable
-        "euclidean", "manhattan", "chebyshev", "cosine", "linear" (the larger dot product is nearer),
-        "rbf" (the same order as euclidean), "precomputed", or a function (x, t) -> distance.
+        "euclidean", "manhattan", "chebyshev", "cosine", "linear" (the larger dot product is
+        nearer), "rbf" (the same order as euclidean), "precomputed", or a function
+        (x, t) -> distance.
     n_jobs : int, optional
         Threads; -1 for all processors. The answer does not depend on it.
 
@@ -55,7 +56,7 @@ def possible_labels(
     [[True, True], [False, True]]
     """
     query = ask(data, X, n_neighbors, metric)
-    found = query.over_blocks(lambda query, points: possible_in_block(query, points), n_jobs)
+    found = query.over_blocks(possible_in_block, n_jobs)
     table = np.concatenate([np.zeros((0, data.n_classes), bool), *found])
     return table[query.inverse]
 
@@ -87,12 +88,10 @@ def is_certain(
     return np.asarray(labels.sum(axis=1) == 1)
 
 
-def possible_in_block(query: Query, points: Floats, near: Near | None = None) -> Bools:
+def possible_in_block(query: Query, points: Floats, near: Near) -> Bools:
     """Possible labels of a block of points, shape (points, classes)."""
-    if near is None:
-        near = query.near(points)
     out = np.zeros((len(points), query.data.n_classes), dtype=bool)
-    labels = _order.local_labels(near.ptr, query.data.codes[near.rows], query.data.n_classes)
+    labels = _near.local_labels(near.ptr, query.data.codes[near.rows], query.data.n_classes)
     events = _order.extremes(query.rows, query.metric, points, near.ptr, near.rows, near.reach)
     _minmax.possible(near.ptr, *labels, *events, query.n_neighbors, out)
     return out

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.rows import Floats
+from cpclean.errors import QueryError
 from cpclean.queries import _race
 from cpclean.queries.certain import possible_in_block
-from cpclean.errors import QueryError
 from cpclean.queries.geometry import Metric, Near, Neighbourhood, Query, ask, smallest_prior
 from cpclean.queries.shares import entropy, tallied, votes_needed, winners_of
 
@@ -55,9 +55,10 @@ def conditional_shares(
     query = ask(data, point[None, :] if point.ndim == 1 else point, n_neighbors, metric)
     if len(query.points) != 1:
         raise QueryError(
-            f"conditional_shares answers for one query point; got {len(point)}. Call it point by point."
+            f"conditional_shares answers for one query point; got {len(point)}. "
+            "Call it point by point."
         )
-    (given,) = query.over_blocks(_by_candidate, None)
+    (given,) = query.over_blocks(_by_candidate)
     return given
 
 
@@ -86,7 +87,7 @@ def expected_entropies(
     >>> from cpclean import IncompleteDataset, expected_entropies
     >>> data = IncompleteDataset([[[0.0], [5.0]], [[1.0], [7.0]], [[6.0]]], ["a", "b", "b"])
     >>> expected_entropies(data, [[0.0]], n_neighbors=1).round(6).tolist()
-    [0.0, 0.693147, 0.693147]
+    [0.346574, 0.346574, 0.562335]
     """
     query = ask(data, X, n_neighbors, metric)
     if not len(query.inverse):
@@ -95,8 +96,10 @@ def expected_entropies(
     parts = query.over_blocks(gains_in_block, n_jobs)
     total = 0.0
     gain = np.zeros(data.n_rows)
-    for block, part in zip(query.blocks(), parts, strict=True):
-        repeats = times[block]
+    start = 0
+    for part in parts:
+        repeats = times[start : start + len(part.entropy)]
+        start += len(part.entropy)
         total += float(repeats @ part.entropy)
         each = part.gain * np.repeat(repeats, part.n_rows)
         gain += np.bincount(part.rows, each, data.n_rows)
@@ -117,8 +120,8 @@ class BlockGains:
     gain: Floats
 
 
-def gains_in_block(query: Query, points: Floats) -> BlockGains:
-    near = query.near(points)
+def gains_in_block(query: Query, points: Floats, near: Near) -> BlockGains:
+    """What each row's cleaning is expected to change for a block of points."""
     found = [_hood_gains(query, points, near, hood) for hood in _hoods(query, points, near)]
     return BlockGains(
         entropy=np.concatenate([one.entropy for one in found]),
@@ -131,7 +134,7 @@ def gains_in_block(query: Query, points: Floats) -> BlockGains:
 def _hoods(
     query: Query, points: Floats, near: Near, want_rank: bool = False
 ) -> Iterator[Neighbourhood]:
-    return query.around(points, near, _SLACK * smallest_prior(query.rows), want_rank)
+    return query.around(points, near, max(_scan_slack(query), 0.0), want_rank)
 
 
 def _hood_gains(query: Query, points: Floats, near: Near, hood: Neighbourhood) -> BlockGains:
@@ -143,15 +146,28 @@ def _hood_gains(query: Query, points: Floats, near: Near, hood: Neighbourhood) -
     race = _raced(query, hood, two)
     found = np.zeros(len(two))
     _race.race_gains(
-        rows.row_ptr, rows.ptr, rows.owner, rows.weight, rows.beyond, dirty, two,
-        race.shares, race.own, race.own_beyond, found, gain,
+        rows.row_ptr,
+        rows.ptr,
+        rows.owner,
+        rows.weight,
+        rows.beyond,
+        dirty,
+        two,
+        race.shares,
+        race.own,
+        race.own_beyond,
+        found,
+        gain,
     )
     point_entropy[two] = found
     many = np.flatnonzero(hood.n_labels > 2)
     if len(many):
         possible = possible_in_block(query, points[hood.points], Near(*near.part(hood.points)))
         for point in many:
-            given = _tallied(query, hood, point, winners_of(hood, point, possible[point]))
+            winners = winners_of(hood, point, possible[point])
+            if len(winners) == 1:  # certain: nothing to gain
+                continue
+            given = _tallied(query, hood, point, winners)
             before = entropy(given.shares)
             point_entropy[point] = before
             change = rows.weight[hood.span(point)] * (before - entropy(given.at))
@@ -170,13 +186,21 @@ class _Raced:
 
 def _raced(query: Query, hood: Neighbourhood, two: Ints) -> _Raced:
     rows = hood.positions
-    result = _Raced(
-        np.zeros((len(two), 2)), np.zeros(len(rows.owner)), np.zeros(len(rows.rows))
-    )
+    result = _Raced(np.zeros((len(two), 2)), np.zeros(len(rows.owner)), np.zeros(len(rows.rows)))
     _race.race_conditionals(
-        rows.row_ptr, rows.ptr, rows.owner, rows.weight, rows.far, rows.beyond, hood.side, two,
-        votes_needed(query.n_neighbors), _scan_slack(query),
-        result.shares, result.own, result.own_beyond,
+        rows.row_ptr,
+        rows.ptr,
+        rows.owner,
+        rows.weight,
+        rows.far,
+        rows.beyond,
+        hood.side,
+        two,
+        votes_needed(query.n_neighbors),
+        _scan_slack(query),
+        result.shares,
+        result.own,
+        result.own_beyond,
     )
     return result
 
@@ -237,9 +261,8 @@ def _given(query: Query, points: Floats, near: Near, hood: Neighbourhood) -> _Gi
     )
 
 
-def _by_candidate(query: Query, points: Floats) -> list[Floats]:
+def _by_candidate(query: Query, points: Floats, near: Near) -> list[Floats]:
     """Conditionals of one point, spread over all rows, candidates and classes."""
-    near = query.near(points)
     (hood,) = _hoods(query, points, near, want_rank=True)
     given = _given(query, points, near, hood)
     n_classes = query.data.n_classes

@@ -1,6 +1,6 @@
 """The space around query points: metrics, the total order, and what is relevant to a point.
 
-A `Query` is a checked question; `Query.blocks` hands its points out in blocks, `Query.around` lays
+A `Query` is a checked question; `Query.over_blocks` answers it block by block, `Query.around` lays
 out the sorted positions around a block's points. Memory beyond the data stays around
 `BLOCK_BYTES` a thread, whatever the number of rows and points; only a single point whose
 neighbourhood is larger than that takes more.
@@ -20,26 +20,30 @@ import numpy.typing as npt
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.rows import Floats
 from cpclean.errors import QueryError, offenders
-from cpclean.queries import _order
+from cpclean.queries import _near, _order
 
 Metric = str | Callable[[Any, Any], float]
 Result = TypeVar("Result")
 
 METRICS = {
-    "euclidean": _order.EUCLIDEAN,
-    "rbf": _order.EUCLIDEAN,  # exp(-g |x - t|^2) falls as |x - t| grows: the same order
-    "manhattan": _order.MANHATTAN,
-    "chebyshev": _order.CHEBYSHEV,
-    "linear": _order.LINEAR,
-    "cosine": _order.COSINE,
-    "precomputed": _order.PRECOMPUTED,
+    "euclidean": _near.EUCLIDEAN,
+    "rbf": _near.EUCLIDEAN,  # exp(-g |x - t|^2) falls as |x - t| grows: the same order
+    "manhattan": _near.MANHATTAN,
+    "chebyshev": _near.CHEBYSHEV,
+    "linear": _near.LINEAR,
+    "cosine": _near.COSINE,
+    "precomputed": _near.PRECOMPUTED,
 }
 
 BLOCK_POINTS = 64
 BLOCK_BYTES = 2**26
 
+# Tables with this many columns, and at most one cell value in four not zero, are summed sparsely.
+_WIDE_FROM = 32
+_SPARSE_FROM = 4
+
 # Larger values overflow when they are squared (for cosine: twice) and summed.
-_LARGEST = {_order.EUCLIDEAN: 1e150, _order.LINEAR: 1e150, _order.COSINE: 1e70}
+_LARGEST = {_near.EUCLIDEAN: 1e150, _near.LINEAR: 1e150, _near.COSINE: 1e70}
 _LARGEST_SUM = 1e300
 
 
@@ -48,7 +52,7 @@ class Query:
     """Checked query points over an incomplete dataset; equal points are asked once."""
 
     data: IncompleteDataset
-    rows: _order.Rows
+    rows: _near.Rows
     metric: int
     distance: Callable[[Any, Any], float] | None  # a metric given as a function
     n_neighbors: int
@@ -57,41 +61,49 @@ class Query:
 
     def counting(self) -> Query:
         """The same question with every candidate weighing 1: worlds are counted, not weighed."""
-        return replace(self, rows=_frozen(self.rows._replace(weights=np.ones(len(self.rows.weights)))))
-
-    def blocks(self) -> Iterator[slice]:
-        size = max(1, min(BLOCK_POINTS, BLOCK_BYTES // (32 * self.data.n_rows)))
-        if self.distance is not None:
-            size = max(1, min(size, BLOCK_BYTES // (8 * self.data.n_candidates)))
-        for start in range(0, len(self.points), size):
-            yield slice(start, min(start + size, len(self.points)))
+        return replace(
+            self, rows=_frozen(self.rows._replace(weights=np.ones(len(self.rows.weights))))
+        )
 
     def over_blocks(
-        self, answer: Callable[[Query, Floats], Result], n_jobs: int | None
+        self, answer: Callable[[Query, Floats, Near], Result], n_jobs: int | None = None
     ) -> list[Result]:
         """Answer block by block, in order; the blocks do not depend on the number of threads."""
-        pieces = [self.points[block] for block in self.blocks()]
+        size = BLOCK_POINTS
+        if self.distance is not None:
+            size = max(1, min(size, BLOCK_BYTES // (8 * self.data.n_candidates)))
+        pieces = [self.points[at : at + size] for at in range(0, len(self.points), size)]
         threads = min(_n_threads(n_jobs), len(pieces))
 
-        def work(piece: Floats) -> Result:
-            return answer(self, self._measured(piece))
+        def work(piece: Floats) -> list[Result]:
+            return self._answered(answer, self._measured(piece))
 
         if threads <= 1:
-            return [work(piece) for piece in pieces]
+            return [one for piece in pieces for one in work(piece)]
         pool = ThreadPoolExecutor(threads)
         try:
-            return list(pool.map(work, pieces))
+            return [one for found in pool.map(work, pieces) for one in found]
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
-    def near(self, points: Floats) -> Near:
-        """The rows that can be among the nearest of each point."""
-        return Near(*_order.near_rows(self.rows, self.metric, points, self.n_neighbors))
+    def _answered(
+        self, answer: Callable[[Query, Floats, Near], Result], points: Floats
+    ) -> list[Result]:
+        """Answer a block, in halves where its points have too many near rows together."""
+        near = Near(
+            *_near.near_rows(self.rows, self.metric, points, self.n_neighbors, BLOCK_BYTES // 32)
+        )
+        if len(near.ptr):
+            return [answer(self, points, near)]
+        half = len(points) // 2
+        return [*self._answered(answer, points[:half]), *self._answered(answer, points[half:])]
 
     def around(
         self, points: Floats, near: Near, slack: float, want_rank: bool = False
     ) -> Iterator[Neighbourhood]:
         """Sorted positions around the points, in groups that fit into memory."""
+        if not len(points):
+            return
         sizes = np.add.reduceat(self.rows.spans[near.rows, 2], near.ptr[:-1])
         for group in _groups(sizes, BLOCK_BYTES // 64):
             part = near.part(group)
@@ -99,7 +111,7 @@ class Query:
                 self.rows, self.metric, points[group], *part, self.n_neighbors, slack, want_rank
             )
             codes = self.data.codes[positions.rows]
-            labels = _order.local_labels(positions.row_ptr, codes, self.data.n_classes)
+            labels = _near.local_labels(positions.row_ptr, codes, self.data.n_classes)
             yield Neighbourhood(group, positions, *labels)
 
     def _measured(self, points: Floats) -> Floats:
@@ -122,7 +134,7 @@ class Query:
 
 @dataclass(frozen=True)
 class Near:
-    """The near rows of a block of points, as `_order.near_rows` finds them."""
+    """The near rows of a block of points, as `_near.near_rows` finds them."""
 
     ptr: Ints
     rows: Ints
@@ -133,6 +145,13 @@ class Near:
         begin, end = self.ptr[points.start], self.ptr[points.stop]
         ptr = self.ptr[points.start : points.stop + 1] - begin
         return ptr, self.rows[begin:end], self.bound[begin:end], self.reach[points]
+
+    def only(self, points: Ints) -> Near:
+        """The near rows of some of the points."""
+        sizes = np.diff(self.ptr)[points]
+        ptr = np.concatenate([[0], np.cumsum(sizes)])
+        at = np.repeat(self.ptr[points] - ptr[:-1], sizes) + np.arange(ptr[-1])
+        return Near(ptr, self.rows[at], self.bound[at], self.reach[points])
 
 
 @dataclass(frozen=True)
@@ -159,9 +178,7 @@ class Neighbourhood:
         return slice(self.positions.ptr[point], self.positions.ptr[point + 1])
 
 
-def ask(
-    data: IncompleteDataset, X: npt.ArrayLike, n_neighbors: int, metric: Metric
-) -> Query:
+def ask(data: IncompleteDataset, X: npt.ArrayLike, n_neighbors: int, metric: Metric) -> Query:
     """Check a question once; every later step trusts it."""
     if not isinstance(data, IncompleteDataset):
         raise QueryError(
@@ -174,7 +191,7 @@ def ask(
     points = _checked_points(X, width, metric)
     if not callable(metric):
         _check_magnitude(data, points, code)
-    if code == _order.PRECOMPUTED and not callable(metric):
+    if code == _near.PRECOMPUTED and not callable(metric):
         inverse = np.arange(len(points))
     else:
         points, inverse = _distinct(points)
@@ -189,15 +206,15 @@ def ask(
     )
 
 
-def prepared(data: IncompleteDataset) -> _order.Rows:
+def prepared(data: IncompleteDataset) -> _near.Rows:
     """The dataset as kernels want it, made once and kept with the dataset."""
     if "_prepared" not in data.__dict__:
         data.__dict__["_prepared"] = _prepare(data)
-    kept: _order.Rows = data.__dict__["_prepared"]
+    kept: _near.Rows = data.__dict__["_prepared"]
     return kept
 
 
-def smallest_prior(rows: _order.Rows) -> float:
+def smallest_prior(rows: _near.Rows) -> float:
     """A lower bound on the prior of any candidate."""
     bound = 1.0
     for cells in range(1, int(rows.spans[:, 1].max()) + 1):
@@ -205,7 +222,7 @@ def smallest_prior(rows: _order.Rows) -> float:
     return float(bound)
 
 
-def _prepare(data: IncompleteDataset) -> _order.Rows:
+def _prepare(data: IncompleteDataset) -> _near.Rows:
     low = data._base.T.copy(order="C")
     high = low.copy()
     for row in data.dirty_rows:
@@ -213,9 +230,7 @@ def _prepare(data: IncompleteDataset) -> _order.Rows:
             low[cell.start : cell.stop, row] = cell.values.min(axis=0)
             high[cell.start : cell.stop, row] = cell.values.max(axis=0)
     counts = data.candidate_counts
-    spans = np.stack(
-        [data._first_cell, data._n_cells, counts, np.cumsum(counts) - counts], axis=1
-    )
+    spans = np.stack([data._first_cell, data._n_cells, counts, np.cumsum(counts) - counts], axis=1)
     cells = np.stack(
         [data._cell_start, data._cell_stop, data._cell_size, data._values_at, data._weights_at],
         axis=1,
@@ -225,7 +240,7 @@ def _prepare(data: IncompleteDataset) -> _order.Rows:
         norms[0] += np.where((under < 0) & (over > 0), 0.0, np.minimum(under**2, over**2))
         norms[1] += np.maximum(under**2, over**2)
     return _frozen(
-        _order.Rows(
+        _near.Rows(
             base=data._base,
             spans=np.ascontiguousarray(spans),
             cells=np.ascontiguousarray(cells),
@@ -234,13 +249,30 @@ def _prepare(data: IncompleteDataset) -> _order.Rows:
             low=low,
             high=high,
             norms=norms,
+            sparse=_sparse(data),
         )
     )
 
 
-def _frozen(rows: _order.Rows) -> _order.Rows:
+def _sparse(data: IncompleteDataset) -> _near.Sparse:
+    """The non-zeros of the cell values, if the table is wide and they are few."""
+    few = np.count_nonzero(data._values) * _SPARSE_FROM < len(data._values)
+    if data.n_features < _WIDE_FROM or not few:
+        return _near.Sparse(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
+    columns, values, sizes = [], [], [0]
+    for row in data.dirty_rows:
+        for cell in data._stored_cells(row):
+            for vector in cell.values:
+                (found,) = np.nonzero(vector)
+                columns.append(found + cell.start)
+                values.append(vector[found])
+                sizes.append(len(found))
+    return _near.Sparse(np.cumsum(sizes), np.concatenate(columns), np.concatenate(values))
+
+
+def _frozen(rows: _near.Rows) -> _near.Rows:
     """Read-only throughout: a kernel is compiled once, not once a mixture of flags."""
-    for array in rows:
+    for array in (*rows[:-1], *rows.sparse):
         array.flags.writeable = False
     return rows
 
@@ -257,11 +289,11 @@ def _checked_n_neighbors(n_neighbors: Any, n_rows: int) -> int:
 
 def _metric_code(metric: Metric) -> int:
     if callable(metric):
-        return _order.PRECOMPUTED
+        return _near.PRECOMPUTED
     if metric not in METRICS:
         raise QueryError(
-            f"metric must be one of {', '.join(sorted(METRICS))}, or a function (x, t) -> distance; "
-            f"got {metric!r}."
+            f"metric must be one of {', '.join(sorted(METRICS))}, "
+            f"or a function (x, t) -> distance; got {metric!r}."
         )
     return METRICS[metric]
 
@@ -283,7 +315,8 @@ def _checked_points(X: npt.ArrayLike, width: int, metric: Metric) -> Floats:
         )
     if points.shape[1] != width:
         meant = (
-            "a distance to every candidate, row after row" if metric == "precomputed"
+            "a distance to every candidate, row after row"
+            if metric == "precomputed"
             else "as many features as the training candidates"
         )
         raise QueryError(f"X must have {width} columns ({meant}); got {points.shape[1]}.")
@@ -305,7 +338,7 @@ def _check_magnitude(data: IncompleteDataset, points: Floats, code: int) -> None
     limit = _LARGEST.get(code, _LARGEST_SUM)
     if largest > limit:
         raise QueryError(
-            f"values up to {largest:.3g} are too large: distances would overflow beyond {limit:.0e}. "
+            f"values must not exceed {limit:.0e}, or distances overflow; got {largest:.3g}. "
             "Scale the features."
         )
 
@@ -334,7 +367,9 @@ def _groups(sizes: Ints, limit: int) -> Iterator[slice]:
 
 
 def _n_threads(n_jobs: int | None) -> int:
-    whole = n_jobs is None or (isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool))
+    whole = n_jobs is None or (
+        isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
+    )
     if not whole or n_jobs == 0:
         raise QueryError(
             f"n_jobs must be None, a positive int, or -1 for all processors; got {n_jobs!r}."

@@ -101,5 +101,3 @@ def _is_prime(number: int) -> bool:
         else:
             return False
     return number > 1
-
-

@@ -13,8 +13,8 @@ from cpclean.queries import _race, _tally, residues
 from cpclean.queries.certain import possible_in_block
 from cpclean.queries.geometry import Metric, Near, Neighbourhood, Query, ask
 
-# Mass that may be left out of a first scan. It changes a share above _SURE by less than 1e-12 of it;
-# where a possible label's share is smaller than that, the point is scanned again to the very end.
+# Mass that may be left out of a first scan. It changes a share above _SURE by less than 1e-12 of
+# it; where a possible label's share is smaller, the point is scanned again to the very end.
 _SLACK = 1e-24
 _SURE = 1e-12
 
@@ -143,20 +143,15 @@ def votes_needed(n_neighbors: int) -> Ints:
 # -- shares ------------------------------------------------------------------------------
 
 
-def _shares_in_block(query: Query, points: Floats) -> Floats:
-    near = query.near(points)
+def _shares_in_block(query: Query, points: Floats, near: Near) -> Floats:
     shares = _scanned(query, points, near, _SLACK, None)
-    doubtful = np.flatnonzero((shares < _SURE).any(axis=1) & (shares < 1.0).all(axis=1)
-                              | (shares == 1.0).any(axis=1))
+    doubtful = np.flatnonzero((shares < _SURE).any(axis=1))
     if len(doubtful):
-        again = points[doubtful]
-        near = query.near(again)
-        possible = possible_in_block(query, again, near)
+        possible = possible_in_block(query, points[doubtful], near.only(doubtful))
         shares[doubtful] = np.where(possible, shares[doubtful], 0.0)
-        small = np.flatnonzero(((shares[doubtful] < _SURE) & possible).any(axis=1))
-        if len(small):
-            near = query.near(again[small])
-            shares[doubtful[small]] = _scanned(query, again[small], near, 0.0, possible[small])
+        small = ((shares[doubtful] < _SURE) & possible).any(axis=1)
+        again, possible = doubtful[small], possible[small]
+        shares[again] = _scanned(query, points[again], near.only(again), 0.0, possible)
     return shares / shares.sum(axis=1, keepdims=True)
 
 
@@ -172,8 +167,16 @@ def _scanned(
         two = np.flatnonzero(hood.n_labels == 2)
         pair = np.zeros((len(two), 2))
         _race.race_shares(
-            rows.row_ptr, rows.ptr, rows.owner, rows.weight, rows.far, hood.side, two,
-            votes_needed(query.n_neighbors), None, pair,
+            rows.row_ptr,
+            rows.ptr,
+            rows.owner,
+            rows.weight,
+            rows.far,
+            hood.side,
+            two,
+            votes_needed(query.n_neighbors),
+            None,
+            pair,
         )
         for label in range(2):
             shares[places[two], hood.present[hood.label_ptr[two] + label]] = pair[:, label]
@@ -183,7 +186,10 @@ def _scanned(
         for point in many:
             assert possible is not None
             winners = winners_of(hood, point, possible[places[point]])
-            found, _, _ = tallied(query, hood, point, winners)
+            if len(winners) > 1:
+                found, _, _ = tallied(query, hood, point, winners)
+            else:  # certain
+                found = np.ones(1)
             shares[places[point], hood.labels(point)[winners]] = found
     return shares
 
@@ -199,8 +205,15 @@ def tallied(
     """The tally scan of one point: shares of the winners, and given each position."""
     rows, span = hood.positions, hood.span(point)
     result: tuple[Floats, Floats, Floats] = _tally.tally(
-        hood.side[hood.rows(point)], rows.owner[span], rows.weight[span], rows.far[span],
-        int(hood.n_labels[point]), winners, query.n_neighbors, want_sums, None,
+        hood.side[hood.rows(point)],
+        rows.owner[span],
+        rows.weight[span],
+        rows.far[span],
+        int(hood.n_labels[point]),
+        winners,
+        query.n_neighbors,
+        want_sums,
+        None,
     )
     return result
 
@@ -208,9 +221,8 @@ def tallied(
 # -- counts ------------------------------------------------------------------------------
 
 
-def _counts_in_block(query: Query, points: Floats) -> npt.NDArray[Any]:
+def _counts_in_block(query: Query, points: Floats, near: Near) -> npt.NDArray[Any]:
     counts = np.zeros((len(points), query.data.n_classes), dtype=object)
-    near = query.near(points)
     possible = possible_in_block(query, points, near)
     for hood in query.around(points, near, 0.0):
         places = range(hood.points.start, hood.points.stop)
@@ -245,15 +257,30 @@ def _counts_modulo(
     two = np.flatnonzero((hood.n_labels == 2) & ([len(one) > 1 for one in winners]))
     pair = np.zeros((len(two), 2), np.uint64)
     _race.race_shares(
-        rows.row_ptr, rows.ptr, rows.owner, weight, far, hood.side, two,
-        votes_needed(query.n_neighbors), modulus, pair,
+        rows.row_ptr,
+        rows.ptr,
+        rows.owner,
+        weight,
+        far,
+        hood.side,
+        two,
+        votes_needed(query.n_neighbors),
+        modulus,
+        pair,
     )
     for number, point in enumerate(two):
         found[point] = pair[number]
     for point in np.flatnonzero((hood.n_labels > 2) & ([len(one) > 1 for one in winners])):
         span = hood.span(point)
         found[point], _, _ = _tally.tally(
-            hood.side[hood.rows(point)], rows.owner[span], weight[span], far[span],
-            int(hood.n_labels[point]), winners[point], query.n_neighbors, False, modulus,
+            hood.side[hood.rows(point)],
+            rows.owner[span],
+            weight[span],
+            far[span],
+            int(hood.n_labels[point]),
+            winners[point],
+            query.n_neighbors,
+            False,
+            modulus,
         )
     return found

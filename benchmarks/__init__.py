@@ -1,0 +1,15 @@
+"""How fast, how small and how right cpclean is, measured in one run: ``python -m benchmarks``.
+
+spaces.py     the authors' published spaces, or generated ones of the same shape (generated.py)
+measure.py    CPU and wall time of calls that take turns; fresh processes
+agreement.py  checks of every answer against exact counts, pinned data and the paper's algorithms
+report.py     the one table, for a terminal, a log file or a README; machine.py says where it ran
+
+speed.py      queries against scikit-learn's neighbour search over all candidates
+counting.py   exact counts, and all conditionals against the paper's SS-DC run anew for each
+scale.py      peak memory, and what doubling the number of rows costs
+startup.py    the first call in a new process
+classes.py    a hundred classes
+
+Targets are reported; only a failed agreement check makes the run fail.
+"""

@@ -1,0 +1,234 @@
+"""Kernels that find the rows around a query point, before any candidate is looked at.
+
+Every row's candidates lie in a bounding box, which bounds the row's distances from below and
+above: distances are sums over features in feature order, and rounding is monotone, so the same
+sum over the box needs no margin. The K-th smallest upper bound is the point's *reach*; a row that
+begins beyond it is among the K nearest in no world. Cost: O(N d) a point, for N rows and d
+features.
+
+Kernels that call each other share this file: the compilation cache does not see edits to a
+callee in another file.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+EUCLIDEAN, MANHATTAN, CHEBYSHEV, LINEAR, COSINE, PRECOMPUTED = range(6)
+
+_BLOCK = 256  # rows bounded at a time, so that the bounds stay in the first-level cache
+
+
+class Sparse(NamedTuple):
+    """The non-zeros of every cell value of a wide table of mostly zeros (one-hot); else empty."""
+
+    at: np.ndarray  # value v, counted as in Rows.weights, has at[v]..at[v + 1] - 1
+    column: np.ndarray
+    value: np.ndarray
+
+
+class Rows(NamedTuple):
+    """The arrays of an incomplete dataset, as kernels want them (few: each one costs a call)."""
+
+    base: np.ndarray  # (N, d) the first candidate of every row
+    spans: np.ndarray  # (N, 4) first cell, number of cells, of candidates, first flat candidate
+    cells: np.ndarray  # (C, 5) first column, end, number of values, where values, weights begin
+    values: np.ndarray  # every cell's values, column by column
+    weights: np.ndarray  # every cell's prior
+    low: np.ndarray  # (d, N) the bounding box of every row
+    high: np.ndarray  # (d, N)
+    norms: np.ndarray  # (2, N) bounds of |x|^2, for cosine
+    sparse: Sparse
+
+
+@njit(cache=True, nogil=True)
+def _cosine_order(dot, norm):
+    """Minus the signed square of dot / |x|: the order of cosine distance, exact on grids."""
+    if norm == 0.0:
+        return 0.0
+    square = dot * dot / norm
+    return -square if dot > 0.0 else square
+
+
+@njit(cache=True, nogil=True)
+def _bound_block(rows, metric, t, first, count, near, far):
+    """Bounds of the distances of rows first..first+count-1 from their boxes."""
+    if metric == PRECOMPUTED:
+        for r in range(count):
+            at = rows.spans[first + r, 3]
+            own = t[at : at + rows.spans[first + r, 2]]
+            near[r] = own.min()
+            far[r] = own.max()
+        return
+    for r in range(count):
+        near[r] = 0.0
+        far[r] = 0.0
+    for f in range(t.shape[0]):
+        x = t[f]
+        low = rows.low[f, first : first + count]
+        high = rows.high[f, first : first + count]
+        if metric == EUCLIDEAN:
+            for r in range(count):
+                under = x - low[r]
+                over = high[r] - x
+                reach = under if under > over else over
+                gap = under if under < over else over
+                gap = gap if gap < 0.0 else 0.0
+                near[r] += gap * gap
+                far[r] += reach * reach
+        elif metric == MANHATTAN:
+            for r in range(count):
+                under = x - low[r]
+                over = high[r] - x
+                far[r] += under if under > over else over
+                gap = under if under < over else over
+                near[r] -= gap if gap < 0.0 else 0.0
+        elif metric == CHEBYSHEV:
+            for r in range(count):
+                under = x - low[r]
+                over = high[r] - x
+                reach = under if under > over else over
+                gap = -under if under < over else -over
+                near[r] = gap if gap > near[r] else near[r]
+                far[r] = reach if reach > far[r] else far[r]
+        else:  # linear, and the dot product of cosine
+            for r in range(count):
+                one = low[r] * x
+                two = high[r] * x
+                near[r] -= one if one > two else two
+                far[r] -= one if one < two else two
+    if metric == COSINE:
+        for r in range(count):
+            _bound_cosine(
+                -near[r], -far[r], rows.norms[0, first + r], rows.norms[1, first + r], r, near, far
+            )
+
+
+@njit(cache=True, nogil=True)
+def _bound_cosine(dot_high, dot_low, norm_low, norm_high, r, near, far):
+    if norm_high == 0.0:  # nothing but the zero vector
+        near[r] = 0.0
+        far[r] = 0.0
+        return
+    if dot_high > 0.0:
+        near[r] = -np.inf if norm_low == 0.0 else _cosine_order(dot_high, norm_low)
+    else:
+        near[r] = _cosine_order(dot_high, norm_high)
+    if dot_low > 0.0:
+        far[r] = _cosine_order(dot_low, norm_high)
+    else:
+        far[r] = np.inf if norm_low == 0.0 else _cosine_order(dot_low, norm_low)
+
+
+@njit(cache=True, nogil=True)
+def _replace_top(heap, value):
+    """Put a value in place of the largest of a max-heap."""
+    size = heap.shape[0]
+    at = 0
+    while True:
+        child = 2 * at + 1
+        if child >= size:
+            break
+        if child + 1 < size and heap[child + 1] > heap[child]:
+            child += 1
+        if heap[child] <= value:
+            break
+        heap[at] = heap[child]
+        at = child
+    heap[at] = value
+
+
+@njit(cache=True, nogil=True)
+def _grown(array, used, size):
+    larger = np.empty(size, array.dtype)
+    larger[:used] = array[:used]
+    return larger
+
+
+@njit(cache=True, nogil=True)
+def near_rows(rows, metric, X, n_neighbors, limit):
+    """Rows that can be among the nearest, for every point of a block.
+
+    Gives up, with ptr empty, when several points together have more than `limit` of them.
+
+    Returns (ptr, near, bound, reach): point p has rows near[ptr[p]:ptr[p+1]], in ascending order,
+    whose distances are at least bound; no candidate beyond distance reach[p] can be the
+    point's K-th nearest in any world.
+    """
+    n_rows = rows.base.shape[0]
+    n_points = X.shape[0]
+    ptr = np.zeros(n_points + 1, np.int64)
+    near = np.empty(_BLOCK)
+    far = np.empty(_BLOCK)
+    nearest_ends = np.full((n_points, n_neighbors), np.inf)  # a max-heap a point
+    found = np.empty(4096, np.int64)
+    found_row = np.empty(4096, np.int64)
+    found_bound = np.empty(4096)
+    n_found = 0
+    for first in range(0, n_rows, _BLOCK):  # a block of rows meets all points while in the cache
+        count = min(_BLOCK, n_rows - first)
+        for p in range(n_points):
+            _bound_block(rows, metric, X[p], first, count, near, far)
+            heap = nearest_ends[p]
+            for r in range(count):
+                if far[r] < heap[0]:
+                    _replace_top(heap, far[r])
+            top = heap[0]
+            if n_found > limit and n_points > 1:
+                return ptr[:0], found_row[:0], found_bound[:0], nearest_ends[:0, 0].copy()
+            if n_found + count > found.shape[0]:
+                size = 2 * (n_found + count)
+                found = _grown(found, n_found, size)
+                found_row = _grown(found_row, n_found, size)
+                found_bound = _grown(found_bound, n_found, size)
+            for r in range(count):  # written in any case, kept if near
+                found[n_found] = p
+                found_row[n_found] = first + r
+                found_bound[n_found] = near[r]
+                n_found += near[r] <= top
+    reach = nearest_ends[:, 0].copy()
+    for i in range(n_found):
+        ptr[found[i] + 1] += found_bound[i] <= reach[found[i]]
+    for p in range(n_points):
+        ptr[p + 1] += ptr[p]
+    out_row = np.empty(ptr[n_points], np.int64)
+    out_bound = np.empty(ptr[n_points])
+    at = ptr[:-1].copy()
+    for i in range(n_found):
+        p = found[i]
+        if found_bound[i] <= reach[p]:
+            out_row[at[p]] = found_row[i]
+            out_bound[at[p]] = found_bound[i]
+            at[p] += 1
+    return ptr, out_row, out_bound, reach
+
+
+@njit(cache=True, nogil=True)
+def local_labels(row_ptr, codes, n_classes):
+    """Number the labels that occur around each point, in class order.
+
+    codes is the class of every row of the block. Returns (side, ptr, present): a row's label as
+    its number among the point's labels, and the classes present[ptr[p]:ptr[p+1]] so numbered.
+    """
+    n_points = row_ptr.shape[0] - 1
+    side = np.empty(codes.shape[0], np.int64)
+    ptr = np.zeros(n_points + 1, np.int64)
+    present = np.empty(min(n_points * n_classes, codes.shape[0]), np.int64)
+    number = np.empty(n_classes, np.int64)
+    for p in range(n_points):
+        number[:] = -1
+        for i in range(row_ptr[p], row_ptr[p + 1]):
+            number[codes[i]] = 0
+        at = ptr[p]
+        for label in range(n_classes):
+            if number[label] == 0:
+                number[label] = at - ptr[p]
+                present[at] = label
+                at += 1
+        ptr[p + 1] = at
+        for i in range(row_ptr[p], row_ptr[p + 1]):
+            side[i] = number[codes[i]]
+    return side, ptr, present[: ptr[n_points]]
