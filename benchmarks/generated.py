@@ -82,7 +82,7 @@ def many_rows(rows: int, n_points: int, features: int = 10) -> Parts:
 
 
 def many_classes(rows: int, n_points: int, classes: int, features: int = 5) -> Parts:
-    """Overlapping classes, so that many labels are near every point; a fifth of the rows is dirty."""
+    """Overlapping classes: many labels are near every point. A fifth of the rows is dirty."""
     rng = np.random.default_rng(100)
     centres = rng.normal(size=(classes, features))
     labels = np.concatenate([np.arange(classes), rng.integers(classes, size=rows - classes)])

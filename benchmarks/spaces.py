@@ -91,7 +91,7 @@ def _published(folder: Path, n_points: int) -> Parts:
 
 
 def _encoded(frame: pd.DataFrame, dirty: pd.DataFrame, whole: pd.DataFrame) -> Floats:
-    """Numbers scaled by the dirty table's range, categories one-hot; one unheard of is all zeros."""
+    """Numbers scaled by the dirty table's range; categories one-hot, all zeros if unheard of."""
     parts = []
     for name in dirty.columns:
         column: npt.NDArray[Any] = frame[name].to_numpy()

@@ -123,7 +123,7 @@ class IncompleteDataset:
     @cached_property
     def candidate_counts(self) -> Ints:
         counts = np.ones(self.n_rows, dtype=np.int64)
-        for row in np.flatnonzero(self._n_cells):
+        for row in self.dirty_rows.tolist():
             counts[row] = math.prod(self._cell_size[self._cells_of(row)].tolist())
         counts.flags.writeable = False
         return counts
@@ -150,13 +150,13 @@ class IncompleteDataset:
     def candidates(self, row: int) -> Floats:
         """The candidate vectors of a row, shape (m_i, n_features)."""
         row = self._row_number(row)
-        expanded = self._base[row][None, :]
+        expanded: Floats = self._base[row][None, :].copy()
         for cell in self._stored_cells(row):
             size = len(cell.values)
             before = len(expanded)
             expanded = np.repeat(expanded, size, axis=0)
             expanded[:, cell.start : cell.stop] = np.tile(cell.values, (before, 1))
-        return expanded.copy()
+        return expanded
 
     def candidate(self, row: int, number: int) -> Floats:
         """One candidate vector of a row, shape (n_features,)."""
@@ -166,7 +166,7 @@ class IncompleteDataset:
             raise UnknownRowError(
                 f"row {row} has candidates 0 to {count - 1}; got candidate {number}."
             )
-        vector = self._base[row].copy()
+        vector: Floats = self._base[row].copy()
         for cell in reversed(list(self._stored_cells(row))):
             number, value = divmod(number, len(cell.values))
             vector[cell.start : cell.stop] = cell.values[value]

@@ -61,9 +61,9 @@ def _object_array(items: list[Any]) -> npt.NDArray[Any]:
 
 def _missing(array: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     if array.dtype.kind == "f":
-        return np.isnan(array)
+        return np.asarray(np.isnan(array))
     if array.dtype.kind in "mM":
-        return np.isnat(array)
+        return np.asarray(np.isnat(array))
     if array.dtype.kind == "O":
         return np.array([_is_null(label) for label in array], dtype=bool)
     return np.zeros(len(array), dtype=bool)

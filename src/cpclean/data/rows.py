@@ -76,7 +76,7 @@ class StoredCell:
 
     @property
     def stop(self) -> int:
-        return self.start + self.values.shape[1]
+        return self.start + int(self.values.shape[1])
 
 
 @dataclass(frozen=True)

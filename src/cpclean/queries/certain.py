@@ -91,7 +91,11 @@ def is_certain(
 def possible_in_block(query: Query, points: Floats, near: Near) -> Bools:
     """Possible labels of a block of points, shape (points, classes)."""
     out = np.zeros((len(points), query.data.n_classes), dtype=bool)
-    labels = _near.local_labels(near.ptr, query.data.codes[near.rows], query.data.n_classes)
-    events = _order.extremes(query.rows, query.metric, points, near.ptr, near.rows, near.reach)
-    _minmax.possible(near.ptr, *labels, *events, query.n_neighbors, out)
+    side, label_ptr, present = _near.local_labels(
+        near.ptr, query.data.codes[near.rows], query.data.n_classes
+    )
+    event_ptr, event = _order.extremes(
+        query.rows, query.metric, points, near.ptr, near.rows, near.reach
+    )
+    _minmax.possible(near.ptr, side, label_ptr, present, event_ptr, event, query.n_neighbors, out)
     return out

@@ -13,7 +13,7 @@ from cpclean.data.rows import Floats
 from cpclean.errors import QueryError
 from cpclean.queries import _race
 from cpclean.queries.certain import possible_in_block
-from cpclean.queries.geometry import Metric, Near, Neighbourhood, Query, ask, smallest_prior
+from cpclean.queries.geometry import Metric, Near, Neighbourhood, Query, ask
 from cpclean.queries.shares import entropy, tallied, votes_needed, winners_of
 
 # Mass that a scan may leave undecided *given* any one candidate.
@@ -163,7 +163,7 @@ def _hood_gains(query: Query, points: Floats, near: Near, hood: Neighbourhood) -
     many = np.flatnonzero(hood.n_labels > 2)
     if len(many):
         possible = possible_in_block(query, points[hood.points], Near(*near.part(hood.points)))
-        for point in many:
+        for point in many.tolist():
             winners = winners_of(hood, point, possible[point])
             if len(winners) == 1:  # certain: nothing to gain
                 continue
@@ -210,8 +210,7 @@ def _scan_slack(query: Query) -> float:
 
     Given a candidate of prior 0, worlds matter that weigh nothing: then a scan never stops early.
     """
-    rarest = smallest_prior(query.rows)
-    return _SLACK * rarest if rarest > 0 else -1.0
+    return _SLACK * query.rarest if query.rarest > 0 else -1.0
 
 
 @dataclass(frozen=True)

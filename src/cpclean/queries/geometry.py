@@ -56,6 +56,7 @@ class Query:
     metric: int
     distance: Callable[[Any, Any], float] | None  # a metric given as a function
     n_neighbors: int
+    rarest: float  # a lower bound on the prior of any candidate
     points: Floats
     inverse: Ints  # where each asked point stands among `points`
 
@@ -189,40 +190,48 @@ def ask(data: IncompleteDataset, X: npt.ArrayLike, n_neighbors: int, metric: Met
     code = _metric_code(metric)
     width = data.n_candidates if metric == "precomputed" else data.n_features
     points = _checked_points(X, width, metric)
+    prepared = _prepared(data)
     if not callable(metric):
-        _check_magnitude(data, points, code)
+        _check_magnitude(prepared.largest, points, code)
     if code == _near.PRECOMPUTED and not callable(metric):
         inverse = np.arange(len(points))
     else:
         points, inverse = _distinct(points)
     return Query(
         data=data,
-        rows=prepared(data),
+        rows=prepared.rows,
         metric=code,
         distance=metric if callable(metric) else None,
         n_neighbors=n_neighbors,
+        rarest=prepared.rarest,
         points=points,
         inverse=inverse,
     )
 
 
-def prepared(data: IncompleteDataset) -> _near.Rows:
-    """The dataset as kernels want it, made once and kept with the dataset."""
+@dataclass(frozen=True)
+class _Prepared:
+    """What is computed once a dataset and kept with it."""
+
+    rows: _near.Rows
+    largest: float  # of all values, without sign
+    rarest: float  # a lower bound on the prior of any candidate
+
+
+def _prepared(data: IncompleteDataset) -> _Prepared:
     if "_prepared" not in data.__dict__:
-        data.__dict__["_prepared"] = _prepare(data)
-    kept: _near.Rows = data.__dict__["_prepared"]
+        rows = _kernel_rows(data)
+        most_cells = int(data._n_cells.max())
+        data.__dict__["_prepared"] = _Prepared(
+            rows=rows,
+            largest=float(max(np.abs(rows.low).max(), np.abs(rows.high).max())),
+            rarest=float(data._weights.min() ** most_cells) if most_cells else 1.0,
+        )
+    kept: _Prepared = data.__dict__["_prepared"]
     return kept
 
 
-def smallest_prior(rows: _near.Rows) -> float:
-    """A lower bound on the prior of any candidate."""
-    bound = 1.0
-    for cells in range(1, int(rows.spans[:, 1].max()) + 1):
-        bound = rows.weights.min() ** cells
-    return float(bound)
-
-
-def _prepare(data: IncompleteDataset) -> _near.Rows:
+def _kernel_rows(data: IncompleteDataset) -> _near.Rows:
     low = data._base.T.copy(order="C")
     high = low.copy()
     for row in data.dirty_rows:
@@ -277,9 +286,12 @@ def _frozen(rows: _near.Rows) -> _near.Rows:
     return rows
 
 
+def _is_whole(number: Any) -> bool:
+    return isinstance(number, int | np.integer) and not isinstance(number, bool)
+
+
 def _checked_n_neighbors(n_neighbors: Any, n_rows: int) -> int:
-    whole = isinstance(n_neighbors, int | np.integer) and not isinstance(n_neighbors, bool)
-    if not whole or not 1 <= n_neighbors <= n_rows:
+    if not _is_whole(n_neighbors) or not 1 <= n_neighbors <= n_rows:
         raise QueryError(
             f"n_neighbors must be an int in [1, {n_rows}] (the number of training rows); "
             f"got {n_neighbors!r}."
@@ -330,11 +342,8 @@ def _checked_points(X: npt.ArrayLike, width: int, metric: Metric) -> Floats:
     return points
 
 
-def _check_magnitude(data: IncompleteDataset, points: Floats, code: int) -> None:
-    largest = max(
-        (float(np.abs(part).max()) for part in (points, data._base, data._values) if part.size),
-        default=0.0,
-    )
+def _check_magnitude(largest: float, points: Floats, code: int) -> None:
+    largest = max(largest, float(np.abs(points).max(initial=0.0)))
     limit = _LARGEST.get(code, _LARGEST_SUM)
     if largest > limit:
         raise QueryError(
@@ -367,10 +376,7 @@ def _groups(sizes: Ints, limit: int) -> Iterator[slice]:
 
 
 def _n_threads(n_jobs: int | None) -> int:
-    whole = n_jobs is None or (
-        isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
-    )
-    if not whole or n_jobs == 0:
+    if n_jobs is not None and (not _is_whole(n_jobs) or n_jobs == 0):
         raise QueryError(
             f"n_jobs must be None, a positive int, or -1 for all processors; got {n_jobs!r}."
         )

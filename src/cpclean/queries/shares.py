@@ -152,7 +152,7 @@ def _shares_in_block(query: Query, points: Floats, near: Near) -> Floats:
         small = ((shares[doubtful] < _SURE) & possible).any(axis=1)
         again, possible = doubtful[small], possible[small]
         shares[again] = _scanned(query, points[again], near.only(again), 0.0, possible)
-    return shares / shares.sum(axis=1, keepdims=True)
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 
 def _scanned(
@@ -183,7 +183,7 @@ def _scanned(
         many = np.flatnonzero(hood.n_labels > 2)
         if len(many) and possible is None:
             possible = possible_in_block(query, points, near)
-        for point in many:
+        for point in many.tolist():
             assert possible is not None
             winners = winners_of(hood, point, possible[places[point]])
             if len(winners) > 1:
@@ -254,7 +254,8 @@ def _counts_modulo(
     weight = rows.weight.astype(np.uint64) * inverse[at_position] % modulus
     far = rows.far.astype(np.uint64) * inverse[at_position] % modulus
     found: list[npt.NDArray[np.uint64]] = [np.ones(len(one), np.uint64) for one in winners]
-    two = np.flatnonzero((hood.n_labels == 2) & ([len(one) > 1 for one in winners]))
+    several = np.array([len(one) > 1 for one in winners])
+    two = np.flatnonzero((hood.n_labels == 2) & several)
     pair = np.zeros((len(two), 2), np.uint64)
     _race.race_shares(
         rows.row_ptr,
@@ -268,9 +269,9 @@ def _counts_modulo(
         modulus,
         pair,
     )
-    for number, point in enumerate(two):
+    for number, point in enumerate(two.tolist()):
         found[point] = pair[number]
-    for point in np.flatnonzero((hood.n_labels > 2) & ([len(one) > 1 for one in winners])):
+    for point in np.flatnonzero((hood.n_labels > 2) & several).tolist():
         span = hood.span(point)
         found[point], _, _ = _tally.tally(
             hood.side[hood.rows(point)],
