@@ -60,7 +60,7 @@ def main(
     """
     report = Report()
     source = spaces.Source(_folder(data_dir), n_points=100 if quick else 1_000)
-    _introduce(report, source)
+    _introduce(report, source, quick)
     interrupted = False
     try:
         with _progress() as say:
@@ -94,13 +94,17 @@ def _folder(given: Path | None) -> Path | None:
     return given
 
 
-def _introduce(report: Report, source: spaces.Source) -> None:
+def _introduce(report: Report, source: spaces.Source, quick: bool) -> None:
     report.notes.append(f"Machine: {machine.described()}.")
     report.notes.append(
         "Times are CPU (wall), best round; ratios are those of CPU times within one round, median "
         "(lowest). kneighbors is scikit-learn's brute-force search for 3 neighbours among all "
-        "candidates; it is fitted, and our data prepared, before time counts."
+        "candidates (points x candidates), on one thread, since waiting threads spin and that "
+        "counts as CPU time. It is fitted, and our data prepared, before time counts. Memory "
+        "growth is the peak of a fresh process beyond what it held once the data was made."
     )
+    if quick:
+        report.notes.append("Quick: the targets are meant for the full run, not for this one.")
     if source.folder is None:
         report.notes.append(
             "The authors' spaces are absent (see --data-dir): generated ones of the same shape "

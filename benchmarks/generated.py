@@ -82,14 +82,14 @@ def many_rows(rows: int, n_points: int, features: int = 10) -> Parts:
 
 
 def many_classes(rows: int, n_points: int, classes: int, features: int = 5) -> Parts:
-    """Overlapping classes: many labels are near every point. A fifth of the rows is dirty."""
+    """Overlapping classes: many labels are near every point. Half of the rows are dirty."""
     rng = np.random.default_rng(100)
-    centres = rng.normal(size=(classes, features))
+    centres = 0.5 * rng.normal(size=(classes, features))
     labels = np.concatenate([np.arange(classes), rng.integers(classes, size=rows - classes)])
     table = centres[labels] + rng.normal(size=(rows, features))
     usual = _quantiles(table)
     candidates = [
-        _filled(row, [hole], usual[:, [hole]]) if rng.random() < 0.2 else row[None, :]
+        _filled(row, [hole], usual[:, [hole]]) if rng.random() < 0.5 else row[None, :]
         for row, hole in zip(table, rng.integers(features, size=rows).tolist(), strict=True)
     ]
     points = centres[rng.integers(classes, size=n_points)] + rng.normal(size=(n_points, features))

@@ -38,10 +38,10 @@ def measure_memory(run: Run) -> None:
         at_least = "" if found["exact"] else "at least "
         run.report.add(
             Line(
-                f"{query}, peak memory growth",
+                f"{query}, memory growth",
                 f"{rows:,} rows, {points:,} points",
                 ours=f"{at_least}{growth:,.0f} MB",
-                yardstick=f"{found['before'] / 1e6:,.0f} MB with the data",
+                yardstick=f"{found['before'] / 1e6:,.0f} MB before",
                 target=f"≤ {MEGABYTES} MB",
                 met=growth <= MEGABYTES,
             )
@@ -62,8 +62,8 @@ def measure_doubling(run: Run) -> None:
             "whole": partial(query, whole, parts.points, K),
         }
         times = interleaved(calls, min(run.repeat, 3))
-        measured = f"{name}, all rows against half of them"
-        on = f"{rows:,} and {rows // 2:,} rows, {n_points:,} points"
+        measured = f"{name}, rows doubled"
+        on = f"{rows // 2:,} and {rows:,} rows"
         run.report.add(compared(measured, on, times["whole"], times["half"], DOUBLING))
     run.say(f"checking {rows:,} rows")
     agreement.check_counts(run.report, f"{rows:,} rows", whole, parts.points[:3], K)

@@ -19,22 +19,28 @@ LIMIT = 1.0
 
 
 def measure(run: Run) -> None:
+    imports = []
     for query in QUERIES:
         run.say(f"{query}: first call in a new process")
         in_fresh_process("benchmarks.startup", query)  # fills the cache
         tries = [in_fresh_process("benchmarks.startup", query) for _ in range(run.pick(5, 1))]
         best = min(tries, key=lambda found: found["first"] - found["second"])
+        imports.append(best["import"])
         added = best["first"] - best["second"]
         run.report.add(
             Line(
-                f"{query}, first call in a new process",
-                "generated like Supreme, 100 points",
-                ours=f"{milliseconds(added)} ms more (import {milliseconds(best['import'])} ms)",
-                yardstick=f"{milliseconds(best['second'])} ms, second call",
-                target=f"< {LIMIT:g} s more",
+                f"{query}, first call",
+                "new process, 100 points",
+                ours=f"+{milliseconds(added)} ms",
+                yardstick=f"{milliseconds(best['second'])} ms, second",
+                target=f"< +{LIMIT:g} s",
                 met=added < LIMIT,
             )
         )
+    run.report.notes.append(
+        f"First calls: beyond the second call, with compiled code in the cache; importing cpclean "
+        f"and making the data took {milliseconds(min(imports))} ms besides."
+    )
 
 
 def _measure_here(name: str) -> dict[str, float]:

@@ -30,7 +30,7 @@ _NORM = 6  # |x|^2, summed like a distance
 _MERGE_FROM = 16  # rows with more candidates look for equal distances before sorting
 _MERGE_WITH = 4  # how many of the row's latest distances are compared
 _INSERTION = 24  # buckets up to this size are sorted by insertion
-_OPEN_FIRST = 32  # rows opened before the first look at how much is still undecided
+_OPEN_FIRST = 48  # rows opened before the first look at how much is still undecided
 
 # Unsigned numbers: an index that cannot be negative needs no check for counting from the end.
 _0, _1, _2, _3, _4 = (np.uint64(number) for number in range(5))
@@ -568,13 +568,14 @@ def _chain_extremes(base, span, cells, values, metric, t):
 
 
 @njit(cache=True, nogil=True)
-def extremes(rows, metric, X, near_ptr, near, reach):
-    """Each near row's nearest and farthest candidate, as events from near to far.
+def extremes(rows, metric, X, near_ptr, near, bound, reach, most_opened):
+    """The near rows' nearest and farthest candidates, as events from near to far.
 
-    Returns (ptr, event): point p has event[ptr[p]:ptr[p+1]]. An event 2 i says that the i-th
-    near row of the point begins, 2 i + 1 that it has ended; what lies beyond reach is left out.
-    Stored as -1 - event where the next event is at the same position: a row that begins and
-    ends at once.
+    Opens at most `most_opened` rows a point, from the nearest bounding box outwards; events are
+    told up to where the next box begins, or up to reach. Returns (ptr, event, complete): point p
+    has event[ptr[p]:ptr[p+1]], and complete[p] says that these are all. An event 2 i says that the
+    i-th near row of the point begins, 2 i + 1 that it has ended. Stored as -1 - event where the
+    next event is at the same position: a row that begins and ends at once.
     """
     base, spans, cells, values = rows.base, rows.spans, rows.cells, rows.values
     n_points = X.shape[0]
@@ -587,6 +588,8 @@ def extremes(rows, metric, X, near_ptr, near, reach):
             largest = max(largest, spans[row, 2])
     ptr = np.zeros(n_points + 1, np.int64)
     out = np.empty(2 * near.shape[0], np.int64)
+    complete = np.empty(n_points, np.bool_)
+    opened = np.empty(most, np.int64)
     event = np.empty(2 * most + 1, np.int64)  # one more: the last is written before it is kept
     distance = np.empty(2 * most + 1)
     order = np.empty(2 * most, np.int64)
@@ -597,10 +600,22 @@ def extremes(rows, metric, X, near_ptr, near, reach):
     total = np.empty(largest)
     norm = np.empty(largest)
     for p in range(n_points):
-        n = 0
+        own = near[near_ptr[p] : near_ptr[p + 1]]
+        bounds = bound[near_ptr[p] : near_ptr[p + 1]]
         nonzero = np.flatnonzero(X[p])
-        for local in range(near_ptr[p + 1] - near_ptr[p]):
-            row = near[near_ptr[p] + local]
+        radius = reach[p]
+        n_opened = own.shape[0]
+        complete[p] = n_opened <= most_opened
+        if complete[p]:
+            opened[:n_opened] = np.arange(n_opened)
+        else:
+            n_opened = most_opened
+            _sort(bounds, opened, spare, counts)
+            radius = np.nextafter(bounds[opened[n_opened]], -np.inf)
+            opened[:n_opened].sort()
+        n = 0
+        for local in opened[:n_opened]:
+            row = own[local]
             span = spans[row]
             if span[1] > 1 and metric != COSINE and metric != PRECOMPUTED:
                 low, high = _chain_extremes(base[row], span, cells, values, metric, X[p])
@@ -614,10 +629,10 @@ def extremes(rows, metric, X, near_ptr, near, reach):
                     high = total[j] if total[j] > high else high
             event[n] = 2 * local
             distance[n] = low
-            n += low <= reach[p]
+            n += low <= radius
             event[n] = 2 * local + 1
             distance[n] = high
-            n += high <= reach[p]
+            n += high <= radius
         _sort(distance[:n], order, spare, counts)
         at = ptr[p]
         for i in range(n):
@@ -631,4 +646,4 @@ def extremes(rows, metric, X, near_ptr, near, reach):
             out[at] = -1 - event[one] if joined else event[one]
             at += 1
         ptr[p + 1] = at
-    return ptr, out[: ptr[n_points]]
+    return ptr, out[: ptr[n_points]], complete

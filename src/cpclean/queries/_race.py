@@ -342,6 +342,7 @@ def race_gains(
 
     Fills entropies (points,) and gains (one a row of the block; clean rows gain nothing).
     """
+    left = np.empty(dirty.shape[0])
     for i in range(points.shape[0]):
         p = points[i]
         first = row_ptr[p]
@@ -349,8 +350,11 @@ def race_gains(
         entropies[i] = entropy
         for row in range(first, row_ptr[p + 1]):
             gains[row] = 0.0
-            if dirty[row] and beyond[row] > 0.0:
-                gains[row] = beyond[row] * (entropy - _entropy(own_beyond[row]))
+            if dirty[row]:
+                left[row] = entropy - _entropy(own_beyond[row])
+                gains[row] = beyond[row] * left[row]
         for at in range(ptr[p], ptr[p + 1]):
-            if dirty[first + owner[at]]:
-                gains[first + owner[at]] += weight[at] * (entropy - _entropy(own[at]))
+            row = first + owner[at]
+            if dirty[row]:  # past the end of the scan all positions of a row say the same
+                same = own[at] == own_beyond[row]
+                gains[row] += weight[at] * (left[row] if same else entropy - _entropy(own[at]))

@@ -12,6 +12,9 @@ from cpclean.queries.geometry import Metric, Near, Query, ask
 
 Bools = npt.NDArray[np.bool_]
 
+# Rows looked at first: where they show every label around a point to be possible, that is all.
+_FIRST_LOOK = 48
+
 
 def possible_labels(
     data: IncompleteDataset,
@@ -90,12 +93,21 @@ def is_certain(
 
 def possible_in_block(query: Query, points: Floats, near: Near) -> Bools:
     """Possible labels of a block of points, shape (points, classes)."""
-    out = np.zeros((len(points), query.data.n_classes), dtype=bool)
+    found, settled = _sweep(query, points, near, _FIRST_LOOK)
+    rest = np.flatnonzero(~settled)
+    if len(rest):
+        found[rest], _ = _sweep(query, points[rest], near.only(rest), query.data.n_rows)
+    return found
+
+
+def _sweep(query: Query, points: Floats, near: Near, most_opened: int) -> tuple[Bools, Bools]:
+    """Labels found possible among the first rows of each point, and whether these are all."""
     side, label_ptr, present = _near.local_labels(
         near.ptr, query.data.codes[near.rows], query.data.n_classes
     )
-    event_ptr, event = _order.extremes(
-        query.rows, query.metric, points, near.ptr, near.rows, near.reach
+    event_ptr, event, complete = _order.extremes(
+        query.rows, query.metric, points, near.ptr, near.rows, near.bound, near.reach, most_opened
     )
-    _minmax.possible(near.ptr, side, label_ptr, present, event_ptr, event, query.n_neighbors, out)
-    return out
+    found = np.zeros((len(points), query.data.n_classes), dtype=bool)
+    _minmax.possible(near.ptr, side, label_ptr, present, event_ptr, event, query.n_neighbors, found)
+    return found, complete | (found.sum(axis=1) == np.diff(label_ptr))

@@ -15,8 +15,8 @@ from cpclean.queries.geometry import Metric, Near, Neighbourhood, Query, ask
 
 # Mass that may be left out of a first scan. It changes a share above _SURE by less than 1e-12 of
 # it; where a possible label's share is smaller, the point is scanned again to the very end.
-_SLACK = 1e-24
-_SURE = 1e-12
+_SLACK = 1e-17
+_SURE = 1e-5
 
 
 def world_shares(
