@@ -182,16 +182,15 @@ def _sums_wide(base, first_cell, n_cells, cells, sparse, metric, t, nonzero, ter
             total[e] = _join(metric, total[e], terms[g])
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _distances(base, span, cells, values, sparse, metric, t, nonzero, terms, live, total, norm):
     """Distances of all candidates of a row, in the order of their numbers."""
+    kind = LINEAR if metric == COSINE else metric
+    wide = sparse.at.shape[0] > 0
     if metric == PRECOMPUTED:
         for j in range(span[2]):
             total[j] = t[span[3] + j]
-        return
-    kind = LINEAR if metric == COSINE else metric
-    wide = sparse.at.shape[0] > 0
-    if wide:
+    elif wide:
         _sums_wide(base, span[0], span[1], cells, sparse, kind, t, nonzero, terms, live, total)
     else:
         _sums(base, span[0], span[1], cells, values, kind, t, terms, total)
