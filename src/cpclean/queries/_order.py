@@ -282,7 +282,8 @@ class Positions(NamedTuple):
     ptr: np.ndarray
     owner: np.ndarray  # the position's row, as its place among the point's rows
     weight: np.ndarray  # prior mass at the position
-    far: np.ndarray  # prior mass of the row that lies farther than the position
+    nearer: np.ndarray  # prior mass of the row up to and including the position
+    far: np.ndarray  # prior mass of the row that lies farther
     rank: np.ndarray  # for every candidate of the rows: its position, or -1 beyond the last
 
 
@@ -330,7 +331,7 @@ class Work(NamedTuple):
     distance: np.ndarray  # positions not yet sorted, row by row
     weight: np.ndarray
     owner: np.ndarray
-    farther: np.ndarray  # (rows,) mass of a kept row farther than the position at hand
+    mass: np.ndarray  # (rows, 2) mass of a kept row so far, and what its sum has lost to rounding
     order: np.ndarray
     spare: np.ndarray
     counts: np.ndarray
@@ -361,7 +362,7 @@ def _make_work(rows, metric, near_ptr, near, n_neighbors):
     n_features = rows.base.shape[1]
     return Work(
         np.empty(n_rows, np.int64), np.empty((n_rows, 3), np.int64), np.empty(size), weights,
-        np.empty(size), np.empty(size), np.empty(size, np.int64), np.empty(n_rows),
+        np.empty(size), np.empty(size), np.empty(size, np.int64), np.empty((n_rows, 2)),
         np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size + 1, np.int64),
         np.empty(n_features), np.empty(n_features, np.int64),
         np.empty(largest if metric == COSINE else 1), np.empty(n_neighbors),
@@ -427,6 +428,7 @@ def _collect(n_near, radius, work, rank, rank_from, kept, beyond):
             continue
         mine = n
         outside = 0.0
+        lost = 0.0
         many = stop - start > _MERGE_FROM
         for e in range(start, stop):
             mass = weights[e + shift]
@@ -442,7 +444,10 @@ def _collect(n_near, radius, work, rank, rank_from, kept, beyond):
             distance[into] = pool_distance[e]
             weight[into] = mass
             owner[into] = n_kept
-            outside += mass if out else 0.0
+            term = (mass if out else 0.0) - lost
+            before = outside
+            outside += term
+            lost = (outside - before) - term
             n += into == n and not out
             if rank.shape[0] > 0:
                 rank[rank_from] = -1 if out else into
@@ -454,12 +459,21 @@ def _collect(n_near, radius, work, rank, rank_from, kept, beyond):
 
 
 @njit(cache=True, nogil=True)
-def _emit(n, beyond, work, out_owner, out_weight, out_far):
+def _add_up(mass, term):
+    """Add to a sum that keeps account of what rounding takes from it: rows may be very long."""
+    term -= mass[1]
+    before = mass[0]
+    mass[0] += term
+    mass[1] = (mass[0] - before) - term
+
+
+@njit(cache=True, nogil=True)
+def _emit(n, beyond, work, out_owner, out_weight, out_nearer, out_far):
     """Sort n collected positions, merge those of one row at one distance; returns how many.
 
     Leaves in work.spare where each collected position went.
     """
-    distance, order, farther = work.distance, work.order, work.farther
+    distance, order, mass = work.distance, work.order, work.mass
     _sort(distance[:n], order, work.spare, work.counts)
     at = -1
     for i in range(n):
@@ -472,10 +486,15 @@ def _emit(n, beyond, work, out_owner, out_weight, out_far):
         else:
             out_weight[at] += work.weight[one]
         work.spare[one] = at
-    farther[: beyond.shape[0]] = beyond
+    mass[: beyond.shape[0]] = 0.0
+    for i in range(at + 1):
+        _add_up(mass[out_owner[i]], out_weight[i])
+        out_nearer[i] = mass[out_owner[i], 0]
+    mass[: beyond.shape[0], 0] = beyond
+    mass[: beyond.shape[0], 1] = 0.0
     for i in range(at, -1, -1):
-        out_far[i] = farther[out_owner[i]]
-        farther[out_owner[i]] += out_weight[i]
+        out_far[i] = mass[out_owner[i], 0]
+        _add_up(mass[out_owner[i]], out_weight[i])
     return at + 1
 
 
@@ -495,6 +514,7 @@ def positions(rows, metric, X, near_ptr, near, bound, reach, n_neighbors, slack,
     beyond = np.empty(near.shape[0])
     owner = np.empty(4096, np.int64)
     weight = np.empty(4096)
+    nearer = np.empty(4096)
     far = np.empty(4096)
     rank = np.empty(4096 if want_rank else 0, np.int64)
     n_ranked = 0
@@ -513,8 +533,9 @@ def positions(rows, metric, X, near_ptr, near, bound, reach, n_neighbors, slack,
         if at + n > owner.shape[0]:
             owner = _grown(owner, at, 2 * (at + n))
             weight = _grown(weight, at, 2 * (at + n))
+            nearer = _grown(nearer, at, 2 * (at + n))
             far = _grown(far, at, 2 * (at + n))
-        n = _emit(n, beyond[begin:end], work, owner[at:], weight[at:], far[at:])
+        n = _emit(n, beyond[begin:end], work, owner[at:], weight[at:], nearer[at:], far[at:])
         if want_rank:
             for i in range(n_ranked, n_ranked + used):
                 rank[i] = work.spare[rank[i]] if rank[i] >= 0 else -1
@@ -525,8 +546,8 @@ def positions(rows, metric, X, near_ptr, near, bound, reach, n_neighbors, slack,
         ptr[p + 1] = at + n
     n_rows = row_ptr[n_points]
     n = ptr[n_points]
-    return Positions(row_ptr, kept[:n_rows], beyond[:n_rows], ptr, owner[:n], weight[:n], far[:n],
-                     rank[:n_ranked])  # fmt: skip
+    return Positions(row_ptr, kept[:n_rows], beyond[:n_rows], ptr, owner[:n], weight[:n],
+                     nearer[:n], far[:n], rank[:n_ranked])  # fmt: skip
 
 
 # -- extremes -----------------------------------------------------------------------

@@ -51,8 +51,8 @@ class Room(NamedTuple):
     top: np.ndarray  # (2,) the level of the root
     touched: np.ndarray  # (2,) rows in the tree
     slot: np.ndarray  # (rows,) a row's leaf in its label's tree, -1 while untouched
-    nearer: np.ndarray  # (rows,) prior mass of the row nearer than the position at hand
     leaf_sum: np.ndarray  # (rows,) C_i so far
+    lost: np.ndarray  # (rows,) what a row's sum has lost to rounding
     sums: np.ndarray  # (positions,) C_i at each position
     others: np.ndarray  # one polynomial: E
     seed: np.ndarray  # one polynomial
@@ -91,18 +91,11 @@ def _make_room(row_ptr, ptr, points, votes, like):
             n_nodes += ((n_rows - 1) >> level) + 1
     size = _poly_size(votes)
     return Room(
-        level_at,
-        np.zeros(n_nodes * size, like.dtype),
-        np.zeros(n_nodes * size),
-        np.zeros(2, np.int64),
-        np.zeros(2, np.int64),
-        np.empty(n_rows, np.int64),
-        np.empty(n_rows, like.dtype),
-        np.empty(n_rows),
-        np.empty(n_positions),
-        np.empty(size, like.dtype),
+        level_at, np.zeros(n_nodes * size, like.dtype), np.zeros(n_nodes * size),
+        np.zeros(2, np.int64), np.zeros(2, np.int64), np.empty(n_rows, np.int64),
+        np.empty(n_rows), np.empty(n_rows), np.empty(n_positions), np.empty(size, like.dtype),
         np.empty(size),
-    )
+    )  # fmt: skip
 
 
 @njit(cache=True, nogil=True)
@@ -111,19 +104,20 @@ def _poly_size(votes):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _scan(side, owner, weight, far, votes, size, slack, room, shares, want_sums, modulus):
+def _scan(side, owner, weight, nearer, far, votes, size, slack, room, shares, want_sums, modulus):
     """The scan of one point: shares of both labels; returns how many positions were used.
 
     size is the number of coefficients of a polynomial; where it is written as a number, the
     compiler unrolls all loops over coefficients.
     """
     level_at, poly, pending, top, touched = room[:5]
-    slot, nearer, leaf_sum, sums, others, seed = room[5:]
+    slot, leaf_sum, _, sums, others, seed = room[5:]
     for i in range(side.shape[0]):
         slot[i] = -1
-        nearer[i] = 0
         leaf_sum[i] = 0.0
     touched[:] = 0
+    top[:] = 0
+    lost = np.zeros(2)
     waiting = np.zeros(2)  # C of a row that is not touched yet
     behind = np.ones(2, poly.dtype)  # mass in which the label has not reached its votes
     shares[:] = 0
@@ -177,9 +171,8 @@ def _scan(side, owner, weight, far, votes, size, slack, room, shares, want_sums,
                 pending[leaf_node + k] = 0.0
             sums[at] = leaf_sum[row]
         # Change the leaf and the path above it; E grows by a sibling a level.
-        near_mass = _plus(nearer[row], weight[at], modulus)
+        near_mass = nearer[at]
         far_mass = far[at]
-        nearer[row] = near_mass
         for k in range(size):
             others[k] = 0
             poly[leaf_node + k] = 0
@@ -206,7 +199,14 @@ def _scan(side, owner, weight, far, votes, size, slack, room, shares, want_sums,
                     modulus,
                 )
         deciding = _times(weight[at], others[votes[mine] - 1], modulus)
-        shares[mine] = _plus(shares[mine], _times(deciding, behind[other], modulus), modulus)
+        won = _times(deciding, behind[other], modulus)
+        if modulus is None:  # keep account of what rounding takes away: scans may be very long
+            won -= lost[mine]
+            before = shares[mine]
+            shares[mine] += won
+            lost[mine] = (shares[mine] - before) - won
+        else:
+            shares[mine] = _plus(shares[mine], won, modulus)
         root = (level[top[mine]]) * size
         total = poly[root]
         for k in range(1, votes[mine]):
@@ -246,84 +246,79 @@ def _pull_all(level, poly, pending, last, top, size):
 
 
 @njit(cache=True, nogil=True)
-def race_shares(row_ptr, ptr, owner, weight, far, side, points, votes, modulus, out):
-    """Shares of both labels for the given points of a block; out has shape (points, 2).
-
-    With a modulus, weight and far are numbers of candidates divided by the row's number of
-    candidates in the prime field, and so are the shares.
-    """
-    room = _make_room(row_ptr, ptr, points, votes, weight)
+def _scan_point(places, side, p, votes, slack, room, shares, want_sums, modulus):
+    """Scan one point of a block, with loops unrolled for up to five neighbours."""
+    begin, end = places.ptr[p], places.ptr[p + 1]
+    sides = side[places.row_ptr[p] : places.row_ptr[p + 1]]
+    owner, weight = places.owner[begin:end], places.weight[begin:end]
+    nearer, far = places.nearer[begin:end], places.far[begin:end]
     size = _poly_size(votes)
-    for i in range(points.shape[0]):
-        begin, end = ptr[points[i]], ptr[points[i] + 1]
-        sides = side[row_ptr[points[i]] : row_ptr[points[i] + 1]]
-        one, two, three = owner[begin:end], weight[begin:end], far[begin:end]
-        if size == 2:
-            _scan(sides, one, two, three, votes, 2, 0.0, room, out[i], False, modulus)
-        elif size == 3:
-            _scan(sides, one, two, three, votes, 3, 0.0, room, out[i], False, modulus)
-        else:
-            _scan(sides, one, two, three, votes, size, 0.0, room, out[i], False, modulus)
+    if size == 2:
+        return _scan(sides, owner, weight, nearer, far, votes, 2, slack, room, shares,
+                     want_sums, modulus)  # fmt: skip
+    if size == 3:
+        return _scan(sides, owner, weight, nearer, far, votes, 3, slack, room, shares,
+                     want_sums, modulus)  # fmt: skip
+    return _scan(sides, owner, weight, nearer, far, votes, size, slack, room, shares,
+                 want_sums, modulus)  # fmt: skip
 
 
 @njit(cache=True, nogil=True)
-def race_conditionals(
-    row_ptr, ptr, owner, weight, far, beyond, side, points, votes, slack, shares, own, own_beyond
-):
+def race_shares(places, side, points, votes, modulus, out):
+    """Shares of both labels for the given points of a block; out has shape (points, 2).
+
+    places are the block's positions, side is 0 or 1 for every row. With a modulus, masses are
+    elements of the prime field, and so are the shares.
+    """
+    room = _make_room(places.row_ptr, places.ptr, points, votes, places.weight)
+    for i in range(points.shape[0]):
+        _scan_point(places, side, points[i], votes, 0.0, room, out[i], False, modulus)
+
+
+@njit(cache=True, nogil=True)
+def race_conditionals(places, side, points, votes, slack, shares, own, own_beyond):
     """Shares of both labels, and of a row's own label given each of its candidates.
 
     For the given points of a block, fills shares (points, 2), own (one a position: the share of
     the label of the position's row, given that the row sits there) and own_beyond (one a row:
     the same, given that the row lies beyond the last position).
     """
-    room = _make_room(row_ptr, ptr, points, votes, weight)
-    slot, leaf_sum, sums = room.slot, room.leaf_sum, room.sums
+    owner, weight = places.owner, places.weight
+    room = _make_room(places.row_ptr, places.ptr, points, votes, weight)
+    slot, leaf_sum, sums, lost = room.slot, room.leaf_sum, room.sums, room.lost
     size = _poly_size(votes)
     for i in range(points.shape[0]):
         p = points[i]
-        begin, end = ptr[p], ptr[p + 1]
-        first = row_ptr[p]
-        n_rows = row_ptr[p + 1] - first
-        sides = side[first : first + n_rows]
-        one, two, three = owner[begin:end], weight[begin:end], far[begin:end]
-        if size == 2:
-            used = _scan(sides, one, two, three, votes, 2, slack, room, shares[i], True, None)
-        elif size == 3:
-            used = _scan(sides, one, two, three, votes, 3, slack, room, shares[i], True, None)
-        else:
-            used = _scan(sides, one, two, three, votes, size, slack, room, shares[i], True, None)
+        begin, end = places.ptr[p], places.ptr[p + 1]
+        rows = slice(places.row_ptr[p], places.row_ptr[p + 1])
+        sides, beyond, mean = side[rows], places.beyond[rows], own_beyond[rows]
+        used = _scan_point(places, side, p, votes, slack, room, shares[i], True, None)
         total = shares[i, 0] + shares[i, 1]
         shares[i, 0] /= total
         shares[i, 1] /= total
         for label in range(2):
-            if room.touched[label] > 1:
-                _pull_all(
-                    room.level_at[label],
-                    room.poly,
-                    room.pending,
-                    room.touched[label] - 1,
-                    room.top[label],
-                    size,
-                )
-        for row in range(n_rows):  # from here on, leaf_sum is C beyond what the scan reached
-            own_beyond[first + row] = shares[i, sides[row]]
+            _pull_all(room.level_at[label], room.poly, room.pending, room.touched[label] - 1,
+                      room.top[label], size)  # fmt: skip
+        for row in range(sides.shape[0]):  # leaf_sum becomes C beyond what the scan reached
+            mean[row] = shares[i, sides[row]]
+            lost[row] = 0.0
             if slot[row] >= 0:
                 leaf = room.level_at[sides[row], 0] + slot[row]
                 leaf_sum[row] += room.pending[leaf * size]
-                own_beyond[first + row] += beyond[first + row] * leaf_sum[row]
-        for at in range(begin, end):
+                mean[row] += beyond[row] * leaf_sum[row]
+        for at in range(begin, end):  # mean becomes V_i
             row = owner[at]
             if at - begin >= used:
                 sums[at - begin] = leaf_sum[row] if slot[row] >= 0 else 0.0
-            own_beyond[first + row] += weight[at] * sums[at - begin]
-        for at in range(begin, end):  # own_beyond is V_i by now
-            row = owner[at]
-            own[at] = min(max(own_beyond[first + row] - sums[at - begin], 0.0), 1.0)
-        for row in range(n_rows):
+            term = weight[at] * sums[at - begin] - lost[row]
+            before = mean[row]
+            mean[row] += term
+            lost[row] = (mean[row] - before) - term
+        for at in range(begin, end):
+            own[at] = min(max(mean[owner[at]] - sums[at - begin], 0.0), 1.0)
+        for row in range(sides.shape[0]):
             if slot[row] >= 0:
-                own_beyond[first + row] = min(
-                    max(own_beyond[first + row] - leaf_sum[row], 0.0), 1.0
-                )
+                mean[row] = min(max(mean[row] - leaf_sum[row], 0.0), 1.0)
 
 
 @njit(cache=True, nogil=True)
@@ -335,13 +330,12 @@ def _entropy(share):
 
 
 @njit(cache=True, nogil=True)
-def race_gains(
-    row_ptr, ptr, owner, weight, beyond, dirty, points, shares, own, own_beyond, entropies, gains
-):
+def race_gains(places, dirty, points, shares, own, own_beyond, entropies, gains):
     """How much entropy cleaning each row is expected to take away, from the conditionals.
 
     Fills entropies (points,) and gains (one a row of the block; clean rows gain nothing).
     """
+    row_ptr, ptr, owner, weight = places.row_ptr, places.ptr, places.owner, places.weight
     left = np.empty(dirty.shape[0])
     for i in range(points.shape[0]):
         p = points[i]
@@ -352,7 +346,7 @@ def race_gains(
             gains[row] = 0.0
             if dirty[row]:
                 left[row] = entropy - _entropy(own_beyond[row])
-                gains[row] = beyond[row] * left[row]
+                gains[row] = places.beyond[row] * left[row]
         for at in range(ptr[p], ptr[p + 1]):
             row = first + owner[at]
             if dirty[row]:  # past the end of the scan all positions of a row say the same

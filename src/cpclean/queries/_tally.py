@@ -136,7 +136,7 @@ def _gather(label_nodes, label_waiting, winners, label, row_waiting, root, whole
 
 
 @njit(cache=True, nogil=True)
-def tally(label, owner, weight, far, n_labels, winners, n_neighbors, want_sums, modulus):
+def tally(label, owner, weight, nearer, far, n_labels, winners, n_neighbors, want_sums, modulus):
     """The scan of one point.
 
     label numbers every row's label from 0 to n_labels - 1 in class order; winners are the labels
@@ -169,7 +169,6 @@ def tally(label, owner, weight, far, n_labels, winners, n_neighbors, want_sums, 
     by_far = np.zeros((n_winners, n_rows * wanted))
     by_near = np.zeros((n_winners, n_rows * wanted))
     given = np.zeros((n_winners, owner.shape[0] * wanted))
-    nearer = np.zeros(n_rows, weight.dtype)
     for at in range(owner.shape[0]):
         row = owner[at]
         mine = label[row]
@@ -203,12 +202,8 @@ def tally(label, owner, weight, far, n_labels, winners, n_neighbors, want_sums, 
                 _descend(nodes, waiting, leaf)
                 given[u, at] += waiting[leaf, 1]
                 waiting[leaf, :] = 0.0
-        if modulus is None:
-            nearer[row] += weight[at]
-        else:
-            nearer[row] = (nearer[row] + weight[at]) % modulus
         nodes[leaf, 0] = far[at]
-        nodes[leaf, 1] = nearer[row]
+        nodes[leaf, 1] = nearer[at]
         _climb(nodes, leaf, modulus)
         _set_label(label_nodes, winners, mine, nodes[1], modulus)
     if want_sums:

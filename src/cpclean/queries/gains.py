@@ -145,20 +145,7 @@ def _hood_gains(query: Query, points: Floats, near: Near, hood: Neighbourhood) -
     dirty = query.rows.spans[rows.rows, 1] > 0
     race = _raced(query, hood, two)
     found = np.zeros(len(two))
-    _race.race_gains(
-        rows.row_ptr,
-        rows.ptr,
-        rows.owner,
-        rows.weight,
-        rows.beyond,
-        dirty,
-        two,
-        race.shares,
-        race.own,
-        race.own_beyond,
-        found,
-        gain,
-    )
+    _race.race_gains(rows, dirty, two, race.shares, race.own, race.own_beyond, found, gain)
     point_entropy[two] = found
     many = np.flatnonzero(hood.n_labels > 2)
     if len(many):
@@ -188,12 +175,7 @@ def _raced(query: Query, hood: Neighbourhood, two: Ints) -> _Raced:
     rows = hood.positions
     result = _Raced(np.zeros((len(two), 2)), np.zeros(len(rows.owner)), np.zeros(len(rows.rows)))
     _race.race_conditionals(
-        rows.row_ptr,
-        rows.ptr,
-        rows.owner,
-        rows.weight,
-        rows.far,
-        rows.beyond,
+        hood.positions,
         hood.side,
         two,
         votes_needed(query.n_neighbors),

@@ -35,7 +35,7 @@ METRICS = {
     "precomputed": _near.PRECOMPUTED,
 }
 
-BLOCK_POINTS = 128
+BLOCK_POINTS = 64
 BLOCK_BYTES = 2**26
 
 # Tables with this many columns, and at most one cell value in four not zero, are summed sparsely.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -166,18 +167,7 @@ def _scanned(
         shares[places[one], hood.present[hood.label_ptr[one]]] = 1.0
         two = np.flatnonzero(hood.n_labels == 2)
         pair = np.zeros((len(two), 2))
-        _race.race_shares(
-            rows.row_ptr,
-            rows.ptr,
-            rows.owner,
-            rows.weight,
-            rows.far,
-            hood.side,
-            two,
-            votes_needed(query.n_neighbors),
-            None,
-            pair,
-        )
+        _race.race_shares(rows, hood.side, two, votes_needed(query.n_neighbors), None, pair)
         for label in range(2):
             shares[places[two], hood.present[hood.label_ptr[two] + label]] = pair[:, label]
         many = np.flatnonzero(hood.n_labels > 2)
@@ -200,7 +190,12 @@ def winners_of(hood: Neighbourhood, point: int, possible: npt.NDArray[np.bool_])
 
 
 def tallied(
-    query: Query, hood: Neighbourhood, point: int, winners: Ints, want_sums: bool = False
+    query: Query,
+    hood: Neighbourhood,
+    point: int,
+    winners: Ints,
+    want_sums: bool = False,
+    modulus: np.uint64 | None = None,
 ) -> tuple[Floats, Floats, Floats]:
     """The tally scan of one point: shares of the winners, and given each position."""
     rows, span = hood.positions, hood.span(point)
@@ -208,12 +203,13 @@ def tallied(
         hood.side[hood.rows(point)],
         rows.owner[span],
         rows.weight[span],
+        rows.nearer[span],
         rows.far[span],
         int(hood.n_labels[point]),
         winners,
         query.n_neighbors,
         want_sums,
-        None,
+        modulus,
     )
     return result
 
@@ -245,43 +241,25 @@ def _counts_in_block(query: Query, points: Floats, near: Near) -> npt.NDArray[An
 
 def _counts_modulo(
     query: Query, hood: Neighbourhood, winners: list[Ints], prime: int
-) -> list[npt.NDArray[np.uint64]]:
+) -> list[npt.NDArray[Any]]:
     """For each point, the winners' shares of the worlds as elements of a prime field."""
     rows = hood.positions
     inverse = residues.inverses(query.rows.spans[rows.rows, 2], prime)
-    at_position = rows.owner + np.repeat(rows.row_ptr[:-1], np.diff(rows.ptr))
+    at_position = inverse[rows.owner + np.repeat(rows.row_ptr[:-1], np.diff(rows.ptr))]
     modulus = np.uint64(prime)
-    weight = rows.weight.astype(np.uint64) * inverse[at_position] % modulus
-    far = rows.far.astype(np.uint64) * inverse[at_position] % modulus
-    found: list[npt.NDArray[np.uint64]] = [np.ones(len(one), np.uint64) for one in winners]
+    rows = rows._replace(
+        weight=rows.weight.astype(np.uint64) * at_position % modulus,
+        nearer=rows.nearer.astype(np.uint64) * at_position % modulus,
+        far=rows.far.astype(np.uint64) * at_position % modulus,
+    )
+    found: list[npt.NDArray[Any]] = [np.ones(len(one), np.uint64) for one in winners]
     several = np.array([len(one) > 1 for one in winners])
     two = np.flatnonzero((hood.n_labels == 2) & several)
     pair = np.zeros((len(two), 2), np.uint64)
-    _race.race_shares(
-        rows.row_ptr,
-        rows.ptr,
-        rows.owner,
-        weight,
-        far,
-        hood.side,
-        two,
-        votes_needed(query.n_neighbors),
-        modulus,
-        pair,
-    )
+    _race.race_shares(rows, hood.side, two, votes_needed(query.n_neighbors), modulus, pair)
     for number, point in enumerate(two.tolist()):
         found[point] = pair[number]
     for point in np.flatnonzero((hood.n_labels > 2) & several).tolist():
-        span = hood.span(point)
-        found[point], _, _ = _tally.tally(
-            hood.side[hood.rows(point)],
-            rows.owner[span],
-            weight[span],
-            far[span],
-            int(hood.n_labels[point]),
-            winners[point],
-            query.n_neighbors,
-            False,
-            modulus,
-        )
+        counted = replace(hood, positions=rows)
+        found[point], _, _ = tallied(query, counted, point, winners[point], modulus=modulus)
     return found
