@@ -295,8 +295,8 @@ def _grown(array, used, size):
 
 
 @njit(cache=True, nogil=True)
-def _undecided(opened, pool, distance, weight, radius, nearer):
-    """An upper bound on the mass of worlds with fewer than K rows within radius."""
+def _settled(opened, pool, distance, weight, radius, slack, nearer):
+    """Whether all but `slack` of the mass lies in worlds with K opened rows within radius."""
     nearer[:] = 0.0
     nearer[0] = 1.0
     n_whole = 0
@@ -312,13 +312,12 @@ def _undecided(opened, pool, distance, weight, radius, nearer):
             inside += 0.0 if out else weight[e + shift]
             n_outside += out
         n_whole += n_outside == 0
-        for k in range(nearer.shape[0] - 1, 0, -1):
-            nearer[k] = outside * nearer[k] + inside * nearer[k - 1]
-        nearer[0] *= outside
+        if slack > 0.0:
+            for k in range(nearer.shape[0] - 1, 0, -1):
+                nearer[k] = outside * nearer[k] + inside * nearer[k - 1]
+            nearer[0] *= outside
     # Zero is believed only when it is a fact, not an underflow: K rows lie wholly within.
-    if n_whole >= nearer.shape[0]:
-        return 0.0
-    return max(nearer.sum(), np.finfo(np.float64).tiny)
+    return n_whole >= nearer.shape[0] or (slack > 0.0 and nearer.sum() <= slack)
 
 
 class Work(NamedTuple):
@@ -406,7 +405,7 @@ def _open(rows, metric, t, near, bound, reach, slack, work):
             return reach
         # Rows not opened begin here or farther: only what is strictly nearer is complete.
         radius = np.nextafter(bound[opened[n_opened]], -np.inf)
-        if _undecided(opened[:n_opened], pool, distance, weights, radius, work.nearer) <= slack:
+        if _settled(opened[:n_opened], pool, distance, weights, radius, slack, work.nearer):
             return radius
         target = min(target + target // 2, n_near)
 

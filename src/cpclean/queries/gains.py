@@ -226,13 +226,12 @@ def _with_rest(shares: Floats) -> Floats:
 def _given(query: Query, points: Floats, near: Near, hood: Neighbourhood) -> _Given:
     """The conditionals of a neighbourhood of one point."""
     rows, labels = hood.positions, hood.labels(0)
-    if len(labels) == 1:
+    winners = winners_of(hood, 0, possible_in_block(query, points, near)[0])
+    if len(winners) == 1:  # certain, given anything
         ones = np.ones((len(rows.owner), 1))
-        return _Given(labels, np.ones(1), ones, np.ones((len(rows.rows), 1)))
+        return _Given(labels[winners], np.ones(1), ones, np.ones((len(rows.rows), 1)))
     if len(labels) > 2:
-        return _tallied(
-            query, hood, 0, winners_of(hood, 0, possible_in_block(query, points, near)[0])
-        )
+        return _tallied(query, hood, 0, winners)
     race = _raced(query, hood, np.array([0]))
     first = hood.side == 0
     at = np.where(first[rows.owner], race.own, 1.0 - race.own)

@@ -12,7 +12,7 @@ from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.rows import Floats
 from cpclean.queries import _race, _tally, residues
 from cpclean.queries.certain import possible_in_block
-from cpclean.queries.geometry import Metric, Near, Neighbourhood, Query, ask
+from cpclean.queries.geometry import BLOCK_BYTES, Metric, Near, Neighbourhood, Query, ask
 
 # Mass that may be left out of a first scan. It changes a share above _SURE by less than 1e-12 of
 # it; where a possible label's share is smaller, the point is scanned again to the very end.
@@ -199,19 +199,27 @@ def tallied(
 ) -> tuple[Floats, Floats, Floats]:
     """The tally scan of one point: shares of the winners, and given each position."""
     rows, span = hood.positions, hood.span(point)
-    result: tuple[Floats, Floats, Floats] = _tally.tally(
-        hood.side[hood.rows(point)],
-        rows.owner[span],
-        rows.weight[span],
-        rows.nearer[span],
-        rows.far[span],
-        int(hood.n_labels[point]),
-        winners,
-        query.n_neighbors,
-        want_sums,
-        modulus,
-    )
-    return result
+    n_labels = int(hood.n_labels[point])
+    # Winners are independent of each other: as many at a time as fit into memory.
+    size = 64 * n_labels * query.n_neighbors * (query.n_neighbors + 1)
+    at_once = max(1, BLOCK_BYTES // size)
+    parts = [
+        _tally.tally(
+            hood.side[hood.rows(point)],
+            rows.owner[span],
+            rows.weight[span],
+            rows.nearer[span],
+            rows.far[span],
+            n_labels,
+            winners[at : at + at_once],
+            query.n_neighbors,
+            want_sums,
+            modulus,
+        )
+        for at in range(0, len(winners), at_once)
+    ]
+    shares, given, beyond = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return shares, given, beyond
 
 
 # -- counts ------------------------------------------------------------------------------
