@@ -2,8 +2,9 @@
 
 The yardstick that targets are held against runs on one thread. With several, OpenMP's threads wait
 for each other by spinning, and that counts as CPU time: on two cores of which one is busy with
-something else, 26 ms of searching came out as 170 ms, and every ratio as a sixth of what it is. The
-search with its usual threads is shown beside it.
+something else, 26 ms of searching came out as 170 ms, and every ratio as a sixth of what it is. On
+a free machine both cost the same, within some 3 % at 1,000 points. The search with its usual
+threads is shown beside it.
 """
 
 from __future__ import annotations

@@ -177,6 +177,11 @@ def near_rows(rows, metric, X, n_neighbors, limit):
                 if far[r] < heap[0]:
                     _replace_top(heap, far[r])
             top = heap[0]
+            n_near = 0
+            for r in range(count):
+                n_near += near[r] <= top
+            if n_near == 0:
+                continue
             if n_found > limit and n_points > 1:
                 return ptr[:0], found_row[:0], found_bound[:0], nearest_ends[:0, 0].copy()
             if n_found + count > found.shape[0]:

@@ -30,6 +30,7 @@ _NORM = 6  # |x|^2, summed like a distance
 _MERGE_FROM = 16  # rows with more candidates look for equal distances before sorting
 _MERGE_WITH = 4  # how many of the row's latest distances are compared
 _INSERTION = 24  # buckets up to this size are sorted by insertion
+_LONG = 1000  # candidates of a row beyond which plain sums lose too much
 _OPEN_FIRST = 48  # rows opened before the first look at how much is still undecided
 
 # Unsigned numbers: an index that cannot be negative needs no check for counting from the end.
@@ -330,7 +331,8 @@ class Work(NamedTuple):
     distance: np.ndarray  # positions not yet sorted, row by row
     weight: np.ndarray
     owner: np.ndarray
-    mass: np.ndarray  # (rows, 2) mass of a kept row so far, and what its sum has lost to rounding
+    mass: np.ndarray  # (rows,) mass of a kept row so far
+    lost: np.ndarray  # (rows,) what that sum has lost to rounding
     order: np.ndarray
     spare: np.ndarray
     counts: np.ndarray
@@ -338,6 +340,7 @@ class Work(NamedTuple):
     live: np.ndarray
     norm: np.ndarray
     nearer: np.ndarray  # (K,)
+    careful: bool  # rows so long that their sums must keep account of rounding
 
 
 @njit(cache=True, nogil=True)
@@ -361,10 +364,11 @@ def _make_work(rows, metric, near_ptr, near, n_neighbors):
     n_features = rows.base.shape[1]
     return Work(
         np.empty(n_rows, np.int64), np.empty((n_rows, 3), np.int64), np.empty(size), weights,
-        np.empty(size), np.empty(size), np.empty(size, np.int64), np.empty((n_rows, 2)),
+        np.empty(size), np.empty(size), np.empty(size, np.int64),
+        np.empty(n_rows), np.empty(n_rows),
         np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size + 1, np.int64),
         np.empty(n_features), np.empty(n_features, np.int64),
-        np.empty(largest if metric == COSINE else 1), np.empty(n_neighbors),
+        np.empty(largest if metric == COSINE else 1), np.empty(n_neighbors), largest > _LONG,
     )  # fmt: skip
 
 
@@ -407,7 +411,7 @@ def _open(rows, metric, t, near, bound, reach, slack, work):
         radius = np.nextafter(bound[opened[n_opened]], -np.inf)
         if _settled(opened[:n_opened], pool, distance, weights, radius, slack, work.nearer):
             return radius
-        target = min(target + target // 2, n_near)
+        target = min(target + target // 4, n_near)
 
 
 @njit(cache=True, nogil=True)
@@ -443,10 +447,13 @@ def _collect(n_near, radius, work, rank, rank_from, kept, beyond):
             distance[into] = pool_distance[e]
             weight[into] = mass
             owner[into] = n_kept
-            term = (mass if out else 0.0) - lost
-            before = outside
-            outside += term
-            lost = (outside - before) - term
+            if work.careful:
+                term = (mass if out else 0.0) - lost
+                before = outside
+                outside += term
+                lost = (outside - before) - term
+            else:
+                outside += mass if out else 0.0
             n += into == n and not out
             if rank.shape[0] > 0:
                 rank[rank_from] = -1 if out else into
@@ -458,12 +465,15 @@ def _collect(n_near, radius, work, rank, rank_from, kept, beyond):
 
 
 @njit(cache=True, nogil=True)
-def _add_up(mass, term):
-    """Add to a sum that keeps account of what rounding takes from it: rows may be very long."""
-    term -= mass[1]
-    before = mass[0]
-    mass[0] += term
-    mass[1] = (mass[0] - before) - term
+def _add_up(mass, lost, row, term, careful):
+    """Add to a row's sum; if careful, keep account of what rounding takes from it."""
+    if careful:
+        term -= lost[row]
+        before = mass[row]
+        mass[row] += term
+        lost[row] = (mass[row] - before) - term
+    else:
+        mass[row] += term
 
 
 @njit(cache=True, nogil=True)
@@ -472,7 +482,7 @@ def _emit(n, beyond, work, out_owner, out_weight, out_nearer, out_far):
 
     Leaves in work.spare where each collected position went.
     """
-    distance, order, mass = work.distance, work.order, work.mass
+    distance, order, mass, lost = work.distance, work.order, work.mass, work.lost
     _sort(distance[:n], order, work.spare, work.counts)
     at = -1
     for i in range(n):
@@ -485,15 +495,17 @@ def _emit(n, beyond, work, out_owner, out_weight, out_nearer, out_far):
         else:
             out_weight[at] += work.weight[one]
         work.spare[one] = at
-    mass[: beyond.shape[0]] = 0.0
+    n_rows = beyond.shape[0]
+    mass[:n_rows] = 0.0
+    lost[:n_rows] = 0.0
     for i in range(at + 1):
-        _add_up(mass[out_owner[i]], out_weight[i])
-        out_nearer[i] = mass[out_owner[i], 0]
-    mass[: beyond.shape[0], 0] = beyond
-    mass[: beyond.shape[0], 1] = 0.0
+        _add_up(mass, lost, out_owner[i], out_weight[i], work.careful)
+        out_nearer[i] = mass[out_owner[i]]
+    mass[:n_rows] = beyond
+    lost[:n_rows] = 0.0
     for i in range(at, -1, -1):
-        out_far[i] = mass[out_owner[i], 0]
-        _add_up(mass[out_owner[i]], out_weight[i])
+        out_far[i] = mass[out_owner[i]]
+        _add_up(mass, lost, out_owner[i], out_weight[i], work.careful)
     return at + 1
 
 

@@ -258,24 +258,24 @@ def _kernel_rows(data: IncompleteDataset) -> _near.Rows:
             low=low,
             high=high,
             norms=norms,
-            sparse=_sparse(data),
+            sparse=_sparse(data, cells),
         )
     )
 
 
-def _sparse(data: IncompleteDataset) -> _near.Sparse:
+def _sparse(data: IncompleteDataset, cells: Ints) -> _near.Sparse:
     """The non-zeros of the cell values, if the table is wide and they are few."""
     few = np.count_nonzero(data._values) * _SPARSE_FROM < len(data._values)
     if data.n_features < _WIDE_FROM or not few:
         return _near.Sparse(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
     columns, values, sizes = [], [], [0]
-    for row in data.dirty_rows:
-        for cell in data._stored_cells(row):
-            for vector in cell.values:
-                (found,) = np.nonzero(vector)
-                columns.append(found + cell.start)
-                values.append(vector[found])
-                sizes.append(len(found))
+    # All cells, also those of pinned rows: values keep their numbers when a row is pinned.
+    for start, stop, size, at, _ in cells.tolist():
+        for vector in data._values[at : at + size * (stop - start)].reshape(-1, size).T:
+            (found,) = np.nonzero(vector)
+            columns.append(found + start)
+            values.append(vector[found])
+            sizes.append(len(found))
     return _near.Sparse(np.cumsum(sizes), np.concatenate(columns), np.concatenate(values))
 
 
