@@ -35,6 +35,8 @@ STATIONS = (
 HEAVY = ("pandas", "polars", "pyarrow", "starlette", "uvicorn", "sqlalchemy", "dask")
 VAGUE_NAMES = {"utils", "core", "helpers"}
 MAX_LINES = 500
+# Kernels that call each other have to share a file, or the compilation cache misses edits.
+MAX_KERNEL_LINES = 700
 
 
 def source_modules() -> dict[str, Path]:
@@ -260,8 +262,8 @@ def vague_parts(module: str) -> set[str]:
     return {part.strip("_") for part in module.split(".")} & VAGUE_NAMES
 
 
-def excess_lines(source: str) -> int:
-    return max(0, len(source.splitlines()) - MAX_LINES)
+def excess_lines(source: str, limit: int = MAX_LINES) -> int:
+    return max(0, len(source.splitlines()) - limit)
 
 
 @each_module
@@ -271,7 +273,9 @@ def test_module_is_named_for_what_it_holds(module):
 
 @each_module
 def test_module_is_not_too_long(module):
-    assert excess_lines(MODULES[module].read_text("utf-8")) == 0, f"over {MAX_LINES} lines"
+    kernels = module.startswith("cpclean.queries._")
+    limit = MAX_KERNEL_LINES if kernels else MAX_LINES
+    assert excess_lines(MODULES[module].read_text("utf-8"), limit) == 0, f"over {limit} lines"
 
 
 def test_vague_names_and_long_modules_are_noticed():

@@ -16,6 +16,7 @@ from cpclean.errors import DataError
 
 DAY = datetime.date(2024, 2, 29)
 LATER = datetime.date(2024, 3, 1)
+HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
 
 KINDS = {
     "text": (["b", "a", "b"], ["a", "b"]),
@@ -29,7 +30,7 @@ KINDS = {
     "tuples of numbers": ([(2, 1), (1, 2), (2, 1)], [(1, 2), (2, 1)]),
     "tuples of different lengths": ([(1, 2), (1,), (1, 2)], [(1,), (1, 2)]),
     "int and float": ([2, 0.5, 2.0], [0.5, 2]),
-    "Fraction": ([Fraction(1, 2), Fraction(1, 3), Fraction(1, 2)], [Fraction(1, 3), Fraction(1, 2)]),
+    "fraction": ([HALF, THIRD, HALF], [THIRD, HALF]),
     "one class": (["only"] * 3, ["only"]),
 }  # fmt: skip
 
@@ -82,7 +83,7 @@ def test_classes_are_those_of_numpy() -> None:
 
 
 def test_numbers_beside_text_are_not_turned_into_text() -> None:
-    with pytest.raises(DataError, match="sortable among each other; .* Use one kind of label"):
+    with pytest.raises(DataError, match=r"sortable among each other; .* Use one kind of label"):
         encode_labels(["1", 1, "2"])
 
 

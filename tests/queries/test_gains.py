@@ -119,7 +119,10 @@ def test_clean_data_has_nothing_to_gain() -> None:
 
 def test_one_class_has_nothing_to_gain() -> None:
     data = IncompleteDataset(RACE, ["a", "a"])
-    assert [one.tolist() for one in conditional_shares(data, [0.0], 1)] == [[[1.0]] * 3, [[1.0]] * 2]
+    assert [one.tolist() for one in conditional_shares(data, [0.0], 1)] == [
+        [[1.0]] * 3,
+        [[1.0]] * 2,
+    ]
     assert expected_entropies(data, [[0.0]], 1).tolist() == [0.0, 0.0]
 
 
@@ -175,7 +178,7 @@ def test_a_scan_that_stops_early_still_knows_every_conditional(n_classes: int) -
         assert actual[row] == pytest.approx(np.array(wanted), abs=1e-12)
 
 
-# -- priors of zero and next to nothing --------------------------------------------------------------
+# -- priors of zero and next to nothing ------------------------------------------------------------
 
 
 @pytest.mark.nojit

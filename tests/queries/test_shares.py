@@ -64,7 +64,7 @@ def test_three_neighbours_and_euclidean_by_default() -> None:
 
 
 def gauntlet(n_rows: int, size: int, labels: list[str], prior: list[float] | None = None):
-    """Row 0 stays at 1; every other row is at 0.5, in front of it, in all but the last candidate."""
+    """Row 0 stays at 1; the others are in front of it, at 0.5, in all but their last candidate."""
     rows = [[1.0]] + [[[0.5]] * (size - 1) + [[2.0]]] * n_rows
     priors = None if prior is None else [None] + [prior] * n_rows
     return IncompleteDataset(rows, labels, priors)

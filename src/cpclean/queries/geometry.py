@@ -245,9 +245,10 @@ def _kernel_rows(data: IncompleteDataset) -> _near.Rows:
         axis=1,
     )
     norms = np.zeros((2, data.n_rows))
-    for under, over in zip(low, high, strict=True):  # in feature order, as distances are summed
-        norms[0] += np.where((under < 0) & (over > 0), 0.0, np.minimum(under**2, over**2))
-        norms[1] += np.maximum(under**2, over**2)
+    with np.errstate(over="ignore"):  # what overflows is refused before it is used
+        for under, over in zip(low, high, strict=True):  # in feature order, as distances are
+            norms[0] += np.where((under < 0) & (over > 0), 0.0, np.minimum(under**2, over**2))
+            norms[1] += np.maximum(under**2, over**2)
     return _frozen(
         _near.Rows(
             base=data._base,
