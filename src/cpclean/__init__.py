@@ -26,6 +26,7 @@ __all__ = [
     "Cell",
     "FactoredRow",
     "IncompleteDataset",
+    "IncompleteTable",
     "__version__",
     "conditional_shares",
     "entropies",
@@ -41,6 +42,7 @@ _HOMES = {
     "Cell": "cpclean.data.incomplete",
     "FactoredRow": "cpclean.data.incomplete",
     "IncompleteDataset": "cpclean.data.incomplete",
+    "IncompleteTable": "cpclean.data.table",
     "conditional_shares": "cpclean.queries.gains",
     "entropies": "cpclean.queries.shares",
     "expected_entropies": "cpclean.queries.gains",
@@ -52,6 +54,7 @@ _HOMES = {
 
 if TYPE_CHECKING:
     from cpclean.data.incomplete import Cell, FactoredRow, IncompleteDataset
+    from cpclean.data.table import IncompleteTable
     from cpclean.errors import CPCleanError
     from cpclean.queries.certain import is_certain, possible_labels
     from cpclean.queries.gains import conditional_shares, expected_entropies

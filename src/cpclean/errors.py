@@ -13,6 +13,10 @@ class DataError(CPCleanError, ValueError):
     """The incomplete data handed in cannot be used: candidates, labels or priors."""
 
 
+class TableError(DataError):
+    """A table cannot be used: its columns, labels, repairs or what is to be predicted."""
+
+
 class QueryError(CPCleanError, ValueError):
     """A question cannot be asked of this data: query points, n_neighbors or metric."""
 

@@ -251,6 +251,30 @@ def test_slack_leaves_out_no_more_mass_than_it_says() -> None:
     assert lengths[0] > lengths[1] > lengths[2] >= lengths[3] > 10
 
 
+def test_long_rows_lose_nothing_to_rounding() -> None:
+    rng = np.random.default_rng(8)
+    rows = [rng.permutation(1500)[:, None] + number / 4.0 for number in range(3)]
+    priors = [rng.dirichlet(np.full(1500, 0.3)) for _ in range(3)]
+    data = IncompleteDataset(rows, [0, 1, 0], priors)
+    X = [[0.0], [2000.0]]
+    for _, hood in around(ask(data, X, 3, "manhattan"), want_rank=True):
+        places = hood.positions
+        assert len(places.owner) == len(places.rank) == 2 * 4500
+        for point in range(2):
+            span = hood.span(point)
+            owner, rank = places.owner[span], places.rank[span]
+            for row in range(3):
+                mine = np.flatnonzero(owner == row)
+                order = np.argsort(np.abs(rows[row][:, 0] - X[point]), kind="stable")
+                assert rank[1500 * row : 1500 * (row + 1)][order].tolist() == mine.tolist()
+                weights = data.prior(row)[order].tolist()
+                assert places.weight[span][mine].tolist() == weights
+                for i in (0, 10, 700, 1400, 1499):
+                    nearer, far = math.fsum(weights[: i + 1]), math.fsum(weights[i + 1 :])
+                    assert places.nearer[span][mine[i]] == pytest.approx(nearer, rel=5e-16)
+                    assert places.far[span][mine[i]] == pytest.approx(far, rel=5e-16)
+
+
 # -- extremes --------------------------------------------------------------------------------------
 
 

@@ -308,7 +308,7 @@ class IncompleteDataset:
             _count(self.n_classes, "class"),
             _count(len(self.dirty_rows), "dirty row"),
             _count(self.n_candidates, "candidate"),
-            _worlds(self.n_worlds),
+            world_count_text(self.n_worlds),
         ]
         return f"IncompleteDataset({', '.join(parts)})"
 
@@ -393,7 +393,12 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun if number == 1 else plural}"
 
 
-def _worlds(number: int) -> str:
+def world_count_text(number: int) -> str:
+    """A number of worlds for people.
+
+    >>> world_count_text(5**90)
+    'about 10^62.9 worlds'
+    """
     return (
         _count(number, "world") if number < 10**6 else f"about 10^{math.log10(number):.1f} worlds"
     )

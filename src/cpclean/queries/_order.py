@@ -29,6 +29,7 @@ _NORM = 6  # |x|^2, summed like a distance
 
 _MERGE_FROM = 16  # rows with more candidates look for equal distances before sorting
 _MERGE_WITH = 4  # how many of the row's latest distances are compared
+_TINY, _HUGE = 1e-290, 1e300  # widths that can be divided by without over- or underflow
 _INSERTION = 24  # buckets up to this size are sorted by insertion
 _LONG = 1000  # candidates of a row beyond which plain sums lose too much
 _OPEN_FIRST = 48  # rows opened before the first look at how much is still undecided
@@ -234,9 +235,9 @@ def _sort(distance, order, spare, counts):
     for i in range(n):
         low = min(low, distance[i])
         high = max(high, distance[i])
-    width = high - low
-    scale = (n - 1) / width if 0.0 < width < np.inf else 0.0
-    scattered = 0.0 < scale < np.inf  # else one bucket: all equal, or bounds without end
+    # One bucket where buckets cannot be told apart: all equal, or bounds without end.
+    scattered = low > -_HUGE and high < _HUGE and high - low > _TINY
+    scale = (n - 1) / (high - low) if scattered else 0.0
     counts[: n + 1] = 0
     for i in range(n):
         bucket = int((distance[i] - low) * scale) if scattered else 0

@@ -1,0 +1,472 @@
+"""IncompleteTable: a dataframe with holes as an incomplete dataset, and back to raw values."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from html import escape
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cpclean.data.columns import Column, as_kind, is_null
+from cpclean.data.encoding import Encoding, Feature, fit_encoding
+from cpclean.data.frames import columns_from
+from cpclean.data.incomplete import Cell, FactoredRow, IncompleteDataset, world_count_text
+from cpclean.data.labels import encode_labels
+from cpclean.data.priors import CellPriors
+from cpclean.data.repairs import Options, capped, repair_named
+from cpclean.data.rows import Floats
+from cpclean.errors import TableError, UnknownRowError, offenders
+
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class ColumnReport:
+    """What a column is, and what was decided about it."""
+
+    name: str
+    kind: str
+    holes: int
+    distinct: int
+    treatment: str
+
+
+class IncompleteTable:
+    """A table with holes: candidates for every hole, their priors, and the space they live in.
+
+    Parameters
+    ----------
+    frame : pandas, polars or pyarrow frame, or 2-d array
+        The features, and the label unless `label` gives the labels themselves. Nulls are holes.
+    label : str or sequence
+        The name of the label column, or one label a row.
+    repairs : "default", list of imputers, dict, or object with `propose`
+        Candidates of a hole. "default": five points of a numeric column (minimum, quartile, mean,
+        quartile, maximum), the four most frequent categories and "other"; all combinations of a
+        row's holes. A list of scikit-learn imputers: one version of the table each. A dict from
+        column to values, or to a function of the column; other columns by default.
+    prior : "label", "observed", "uniform", or function
+        How likely each candidate is; see `cpclean.data.priors`.
+    suspects : bool array of shape (n_rows, n_columns), or list of (row, column name), optional
+        Cells that are present but doubtful. Their candidates include the present value.
+    kinds : dict from column name to "numeric", "categorical", "boolean" or "date", optional
+        Where the detected kind is not the one meant.
+    scaling : {"minmax", "standard", "none"}
+        Of numbers, fitted on observed cells.
+    weights : dict from column name to float, optional
+        How much a column counts; 0 leaves it out.
+    null_tokens : iterable of str
+        Text that stands for nothing, compared after stripping, such as "?".
+    max_candidates : int
+        Rows with more candidates lose values, with a warning.
+    drop_unlabelled : bool
+        Leave out rows whose label is null; otherwise they are an error.
+
+    Attributes
+    ----------
+    dataset : IncompleteDataset
+        The table in its metric space.
+    names : tuple of str
+        The feature columns.
+    rows_kept : ndarray
+        The number of each row in the frame.
+    report : tuple of ColumnReport
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from cpclean import IncompleteTable
+    >>> frame = pd.DataFrame({"age": [18, None, 65], "city": ["A", "B", "A"], "buys": [0, 1, 1]})
+    >>> table = IncompleteTable(frame, label="buys", prior="uniform")
+    >>> table.row(1)
+    {'age': None, 'city': 'B'}
+    >>> table.candidates(1)[:2]
+    [{'age': 18.0}, {'age': 29.75}]
+    """
+
+    def __init__(
+        self,
+        frame: Any,
+        label: Any = None,
+        repairs: Any = "default",
+        prior: Any = "label",
+        suspects: Any = None,
+        *,
+        kinds: Mapping[str, str] | None = None,
+        scaling: str = "minmax",
+        weights: Mapping[str, float] | None = None,
+        null_tokens: Iterable[str] = (),
+        max_candidates: int = 5**8,
+        drop_unlabelled: bool = False,
+    ) -> None:
+        self.null_tokens = tuple(null_tokens)
+        columns = columns_from(frame, kinds, self.null_tokens)
+        columns, labels, self.label = _split_label(columns, label)
+        doubted = _suspect_mask(suspects, columns, len(labels))
+        self.rows_kept = _labelled(labels, drop_unlabelled)
+        self.columns = tuple(
+            replace(column, values=column.values[self.rows_kept]) for column in columns
+        )
+        self.names = tuple(column.name for column in self.columns)
+        labels = labels[self.rows_kept]
+        doubted = doubted[self.rows_kept]
+        missing = np.column_stack([column.missing for column in self.columns])
+        self.holes = missing | doubted
+        self._warn_and_check(missing, labels)
+        known = [_blanked(column, doubted[:, n]) for n, column in enumerate(self.columns)]
+        options = repair_named(repairs).propose(known, self._open_holes())
+        options = {row: self._with_present(row, one, doubted) for row, one in options.items()}
+        self.options = capped(self._checked(options), self.columns, max_candidates)
+        self.encoding = fit_encoding(known, self._proposed(), scaling, weights)
+        codes, _ = encode_labels(labels)
+        self._priors = CellPriors(prior, self.columns, codes, ~self.holes)
+        self.dataset = self._build(labels, codes)
+
+    # -- looking ---------------------------------------------------------------------------
+
+    @property
+    def n_rows(self) -> int:
+        return self.dataset.n_rows
+
+    def row(self, row: int) -> dict[str, Any]:
+        """The raw values of a row, None where there is a hole."""
+        self._check_row(row)
+        return {column.name: column.shown(column.values[row]) for column in self.columns}
+
+    def candidates(self, row: int) -> list[dict[str, Any]]:
+        """The raw values of a row's uncertain cells, candidate by candidate.
+
+        Numbered as in `dataset`; a clean row has one candidate with no uncertain cell.
+        """
+        self._check_row(row)
+        if row not in self.options:
+            return [{}]
+        options = self._in_space(self.options[row])
+        columns = [self.columns[cell] for cell in options.cells]
+        together = (
+            zip(*options.values, strict=True)
+            if options.joint
+            else itertools.product(*options.values)
+        )
+        return [
+            {
+                column.name: column.shown(value)
+                for column, value in zip(columns, values, strict=True)
+            }
+            for values in together
+        ]
+
+    @cached_property
+    def report(self) -> tuple[ColumnReport, ...]:
+        return tuple(
+            ColumnReport(
+                column.name,
+                column.kind,
+                int(self.holes[:, number].sum()),
+                len(column.frequencies),
+                column.treatment if self.encoding.features[number] or column.ignored
+                else "left out: weight 0",
+            )
+            for number, column in enumerate(self.columns)
+        )  # fmt: skip
+
+    def encode(self, frame: Any) -> Floats:
+        """Complete rows of another frame, with the same columns, as vectors of the space."""
+        return self.encoding.encode(self._aligned(frame))
+
+    def __repr__(self) -> str:
+        return (
+            f"IncompleteTable({self.n_rows} rows x {len(self.columns)} columns, "
+            f"{len(self.dataset.dirty_rows)} rows with holes, "
+            f"{world_count_text(self.dataset.n_worlds)})"
+        )
+
+    def _repr_html_(self) -> str:
+        lines = "".join(
+            f"<tr><td>{escape(one.name)}</td><td>{one.kind}</td><td>{one.holes}</td>"
+            f"<td>{one.distinct}</td><td>{escape(one.treatment)}</td></tr>"
+            for one in self.report
+        )
+        return (
+            f"<p>{escape(repr(self))}</p><table><thead><tr><th>column</th><th>kind</th>"
+            f"<th>holes</th><th>distinct</th><th>treatment</th></tr></thead>"
+            f"<tbody>{lines}</tbody></table>"
+        )
+
+    # -- building --------------------------------------------------------------------------
+
+    def _build(self, labels: npt.NDArray[Any], codes: npt.NDArray[np.int64]) -> IncompleteDataset:
+        space = _encoded_with_holes(self.encoding, self.columns)
+        candidates: list[Any] = list(space)
+        priors: list[Floats | None] = [None] * len(space)
+        for row, whole in self.options.items():
+            options = self._in_space(whole)
+            if not options.cells:
+                continue
+            features = [self._feature(cell) for cell in options.cells]
+            if options.joint:
+                candidates[row], priors[row] = self._versions(row, space[row], options, codes[row])
+                continue
+            candidates[row] = FactoredRow(
+                space[row],
+                [
+                    Cell(
+                        range(feature.start, feature.stop),
+                        feature.encoded(values),
+                        self._priors.weights(cell, int(codes[row]), values),
+                    )
+                    for cell, feature, values in zip(
+                        options.cells, features, options.values, strict=True
+                    )
+                ],
+            )
+        return IncompleteDataset(candidates, labels, priors)
+
+    def _versions(
+        self, row: int, base: Floats, options: Options, code: Any
+    ) -> tuple[Floats, Floats]:
+        """Candidates that belong together, weighed by the product of their cells' priors."""
+        size = len(options.values[0])
+        vectors = np.repeat(base[None, :], size, axis=0)
+        weights = np.ones(size) if options.weights is None else np.array(options.weights)
+        for cell, values in zip(options.cells, options.values, strict=True):
+            feature = self._feature(cell)
+            vectors[:, feature.start : feature.stop] = feature.encoded(values)
+            distinct = tuple(dict.fromkeys(values))
+            shares = dict(
+                zip(distinct, self._priors.weights(cell, int(code), distinct), strict=True)
+            )
+            weights = weights * [shares[value] for value in values]
+        total = weights.sum()
+        return vectors, weights / total if total > 0 else np.full(size, 1.0 / size)
+
+    def _feature(self, cell: int) -> Feature:
+        feature = self.encoding.features[cell]
+        assert feature is not None, "cells without a feature are left out before"
+        return feature
+
+    def _in_space(self, options: Options) -> Options:
+        """Without the cells of columns that have no place in the space."""
+        kept = [n for n, cell in enumerate(options.cells) if self.encoding.features[cell]]
+        return replace(
+            options,
+            cells=tuple(options.cells[n] for n in kept),
+            values=tuple(options.values[n] for n in kept),
+        )
+
+    def _open_holes(self) -> Bools:
+        """Holes of columns for which something can be proposed."""
+        empty = np.array([len(column.observed) == 0 for column in self.columns])
+        return np.asarray(self.holes & ~empty)
+
+    def _proposed(self) -> dict[int, list[Any]]:
+        found: dict[int, dict[Any, None]] = {}
+        for options in self.options.values():
+            for cell, values in zip(options.cells, options.values, strict=True):
+                found.setdefault(cell, {}).update(dict.fromkeys(values))
+        return {cell: list(values) for cell, values in found.items()}
+
+    def _checked(self, options: dict[int, Options]) -> dict[int, Options]:
+        """A repair must propose something for every hole."""
+        open_holes = self._open_holes()
+        for row in np.flatnonzero(open_holes.any(axis=1)).tolist():
+            wanted = set(np.flatnonzero(open_holes[row]).tolist())
+            given = options.get(row)
+            cells = set() if given is None else set(given.cells)
+            empty = wanted - cells
+            if given is not None:
+                empty |= {
+                    cell
+                    for cell, values in zip(given.cells, given.values, strict=True)
+                    if not values or any(is_null(value) for value in values)
+                }
+            if empty:
+                names = offenders(repr(self.names[cell]) for cell in sorted(empty))
+                raise TableError(
+                    f"the repair returns nothing, or a null, for the hole in row {row}, "
+                    f"column {names}. Every hole needs at least one candidate."
+                )
+        return options
+
+    def _with_present(self, row: int, options: Options, doubted: Bools) -> Options:
+        """Add the present value of doubted cells to their candidates."""
+        present = {
+            cell: self.columns[cell].values[row]
+            for cell in options.cells
+            if doubted[row, cell] and not self.columns[cell].missing[row]
+        }
+        if not present:
+            return options
+        if not options.joint:
+            values = tuple(
+                tuple(dict.fromkeys((present[cell], *own))) if cell in present else own
+                for cell, own in zip(options.cells, options.values, strict=True)
+            )
+            return replace(options, values=values)
+        versions = list(zip(*options.values, strict=True))
+        kept = [
+            tuple(
+                present.get(cell, value) for cell, value in zip(options.cells, version, strict=True)
+            )
+            for version in versions
+        ]
+        joined = list(dict.fromkeys([*kept, *versions]))
+        return Options(options.cells, tuple(zip(*joined, strict=True)), joint=True)
+
+    def _warn_and_check(self, missing: Bools, labels: npt.NDArray[Any]) -> None:
+        empty_rows = np.flatnonzero(missing.all(axis=1))
+        if len(empty_rows):
+            rows = offenders(self.rows_kept[empty_rows].tolist())
+            raise TableError(
+                f"every row needs at least one value; nothing is known of row {rows}. "
+                "Drop these rows."
+            )
+        empty = [column.name for column in self.columns if not len(column.observed)]
+        if empty:
+            warnings.warn(
+                f"no value is observed in column {offenders(map(repr, empty))}: it is ignored.",
+                UserWarning,
+                stacklevel=3,
+            )
+        if len(set(labels.tolist())) == 1:
+            warnings.warn(
+                f"all rows have the label {labels[0]!r}: every prediction will be certain.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _check_row(self, row: int) -> None:
+        if not 0 <= row < self.n_rows:
+            raise UnknownRowError(f"row must be an int in [0, {self.n_rows - 1}]; got {row}.")
+
+    # -- other frames ----------------------------------------------------------------------
+
+    def _aligned(self, frame: Any) -> list[Column]:
+        given = columns_from(frame, None, self.null_tokens)
+        if self.label is not None:
+            given = [column for column in given if column.name != self.label]
+        names = tuple(column.name for column in given)
+        if names != self.names:
+            raise TableError(_difference(self.names, names))
+        columns = []
+        for mine, theirs in zip(self.columns, given, strict=True):
+            if mine.kind != "categorical" and theirs.kind == "categorical" and len(theirs.observed):
+                raise TableError(
+                    f"column {mine.name!r} is {mine.kind} in the training table, but here it holds "
+                    f"{theirs.observed[0]!r}. Convert it first."
+                )
+            columns.append(as_kind(theirs, mine.kind) if len(theirs.observed) else theirs)
+        holes = [
+            (column.name, row)
+            for column, feature in zip(columns, self.encoding.features, strict=True)
+            if feature is not None
+            for row in np.flatnonzero(column.missing).tolist()
+        ]
+        if holes:
+            places = offenders(f"row {row}, column {name!r}" for name, row in holes)
+            raise TableError(
+                f"points to predict must be complete; found holes at {places}. "
+                "Fill them or leave these rows out."
+            )
+        return columns
+
+
+def _split_label(
+    columns: list[Column], label: Any
+) -> tuple[list[Column], npt.NDArray[Any], str | None]:
+    if not columns:
+        raise TableError("a table needs at least one column; got none.")
+    n_rows = len(columns[0].values)
+    if label is None:
+        raise TableError(
+            'name the label column, as in label="y", or give one label a row as label=labels.'
+        )
+    if not isinstance(label, str):
+        labels = np.empty(len(label), dtype=object)
+        labels[:] = [None if is_null(one) else one for one in _listed(label)]
+        if len(labels) != n_rows:
+            raise TableError(f"the table has {n_rows} rows, but {len(labels)} labels were given.")
+        return columns, labels, None
+    found = [column for column in columns if column.name == label]
+    if not found:
+        names = offenders((repr(column.name) for column in columns), 8)
+        raise TableError(f"there is no label column {label!r}; the columns are {names}.")
+    labels = np.empty(n_rows, dtype=object)
+    labels[:] = [found[0].shown(value) for value in found[0].values]
+    rest = [column for column in columns if column.name != label]
+    if not rest:
+        raise TableError(f"besides the label {label!r} a table needs at least one column.")
+    return rest, labels, label
+
+
+def _listed(labels: Any) -> list[Any]:
+    listed: list[Any] = labels.tolist() if hasattr(labels, "tolist") else list(labels)
+    return listed
+
+
+def _labelled(labels: npt.NDArray[Any], drop: bool) -> npt.NDArray[np.int64]:
+    null = np.array([label is None for label in labels], dtype=bool)
+    if null.any() and not drop:
+        raise TableError(
+            f"every row needs a label; missing in row "
+            f"{offenders(np.flatnonzero(null).tolist())}. "
+            "Pass drop_unlabelled=True to leave these rows out."
+        )
+    if null.all():
+        raise TableError("no row has a label.")
+    return np.flatnonzero(~null)
+
+
+def _suspect_mask(suspects: Any, columns: Sequence[Column], n_rows: int) -> Bools:
+    mask = np.zeros((n_rows, len(columns)), dtype=bool)
+    if suspects is None:
+        return mask
+    given = np.asarray(suspects)
+    if given.dtype == bool:
+        if given.shape != mask.shape:
+            raise TableError(
+                f"suspects as a mask must have shape {mask.shape}, one entry a feature cell; "
+                f"got {given.shape}."
+            )
+        return np.asarray(given)
+    numbers = {column.name: number for number, column in enumerate(columns)}
+    for row, name in suspects:
+        if name not in numbers or not 0 <= row < n_rows:
+            raise TableError(f"suspects names row {row}, column {name!r}, which is not there.")
+        mask[row, numbers[name]] = True
+    return mask
+
+
+def _blanked(column: Column, doubted: Bools) -> Column:
+    if not doubted.any():
+        return column
+    values = column.values.copy()
+    values[doubted] = None if column.kind == "categorical" else np.nan
+    return replace(column, values=values)
+
+
+def _encoded_with_holes(encoding: Encoding, columns: Sequence[Column]) -> Floats:
+    space = np.zeros((len(columns[0].values), encoding.n_features))
+    for feature, column in zip(encoding.features, columns, strict=True):
+        if feature is not None:
+            space[:, feature.start : feature.stop] = feature.encoded(column.values)
+    return space
+
+
+def _difference(mine: tuple[str, ...], theirs: tuple[str, ...]) -> str:
+    lacking = [name for name in mine if name not in theirs]
+    extra = [name for name in theirs if name not in mine]
+    told = []
+    if lacking:
+        told.append(f"missing {offenders(map(repr, lacking))}")
+    if extra:
+        told.append(f"not expected {offenders(map(repr, extra))}")
+    if not told:
+        told.append("in another order; select them as frame[list(table.names)]")
+    return f"columns must be those of the training table: {'; '.join(told)}."
