@@ -218,14 +218,14 @@ def test_equal_vectors_tie_however_they_were_built(metric: str) -> None:
 
 
 def test_at_equal_distances_the_smaller_row_is_nearer() -> None:
-    for metric in ("euclidean", "manhattan", "chebyshev", lopsided_around_zero):
+    for metric in ("euclidean", "manhattan", "chebyshev", by_hand):
         data = IncompleteDataset([[1.0], [[-1.0], [0.5]]], ["b", "a"])
         assert world_counts(data, [[0.0]], 1, metric).tolist() == [[1, 1]]
         swapped = IncompleteDataset([[[-1.0], [0.5]], [1.0]], ["a", "b"])
         assert world_counts(swapped, [[0.0]], 1, metric).tolist() == [[2, 0]]
 
 
-def lopsided_around_zero(x: np.ndarray, t: np.ndarray) -> float:
+def by_hand(x: np.ndarray, t: np.ndarray) -> float:
     return float(np.abs(x - t).sum())
 
 
@@ -392,7 +392,7 @@ def test_far_rows_are_dropped() -> None:
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("spread", [0.1, 1.0, 10.0])
 def test_a_scan_that_stops_early_gives_what_a_full_scan_gives(
-    n_classes: int, spread: float, monkeypatch: pytest.MonkeyPatch
+    n_classes: int, spread: float
 ) -> None:
     # Large overlapping boxes: many rows matter a little. Counts never stop early.
     rng = np.random.default_rng([14, n_classes])

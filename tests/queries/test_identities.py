@@ -113,6 +113,30 @@ def test_a_prior_is_a_number_of_equal_candidates(n_classes: int, k: int) -> None
     assert actual == pytest.approx(np.array(expected), rel=1e-10, abs=0.0)
 
 
+@pytest.mark.parametrize(("n_classes", "k"), [(2, 3), (2, 6), (4, 3)])
+def test_a_candidate_of_prior_zero_might_as_well_not_be_there(n_classes: int, k: int) -> None:
+    rng = np.random.default_rng([21, n_classes, k])
+    data, X = instance([21, n_classes], 200, n_classes, uniform=False)
+    candidates, labels, priors = pieces(data)
+    more, weights = [], []
+    for vectors, prior in zip(candidates, priors, strict=True):
+        extra = rng.normal(size=(rng.integers(0, 3), 2))
+        order = rng.permutation(len(vectors) + len(extra))
+        more.append(np.concatenate([vectors, extra])[order])
+        weights.append(np.r_[prior, np.zeros(len(extra))][order])
+    longer = IncompleteDataset(more, labels, weights)
+    assert longer.n_worlds > data.n_worlds
+    assert world_shares(longer, X, k) == pytest.approx(world_shares(data, X, k), rel=1e-11)
+    expected = expected_entropies(data, X, k)
+    assert expected_entropies(longer, X, k) == pytest.approx(expected, abs=1e-12)
+    assert not (possible_labels(data, X, k) & ~possible_labels(longer, X, k)).any()
+    shorter, given = conditional_shares(data, X[0], k), conditional_shares(longer, X[0], k)
+    for row, vectors in enumerate(candidates):
+        for number, vector in enumerate(vectors):
+            place = (more[row] == vector).all(axis=1).argmax()
+            assert given[row][place] == pytest.approx(shorter[row][number], abs=1e-12)
+
+
 @pytest.mark.parametrize(("n_classes", "k"), [(5, 10), (3, 4)])
 def test_counts_as_the_paper_s_algorithm_counts(n_classes: int, k: int) -> None:
     data, X = instance([4, n_classes], 60, n_classes, grid=3)

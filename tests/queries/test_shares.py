@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import oracle
 import pytest
+from strategies import sweep
 
 from cpclean import (
     IncompleteDataset,
@@ -153,6 +154,78 @@ def test_shares_stay_exact_over_many_orders_of_magnitude() -> None:
         data = IncompleteDataset(candidates, codes, priors)
         actual = world_shares(data, [[0.0]], k)[0]
         assert actual == pytest.approx([float(share) for share in expected], rel=1e-10, abs=0.0)
+
+
+def exact_shares(data: IncompleteDataset, t: list[float], k: int) -> list[Fraction]:
+    """The scan of the paper in whole numbers, with weights in place of numbers of candidates."""
+    weights = []
+    for row in range(data.n_rows):
+        exact = [Fraction(weight) for weight in data.prior(row).tolist()]
+        scale = math.lcm(*(weight.denominator for weight in exact))
+        weights.append([int(weight * scale) for weight in exact])
+    totals = [sum(row) for row in weights]
+    places = sorted(
+        (oracle.distance(x, t), row, j)
+        for row in range(data.n_rows)
+        for j, x in enumerate(data.candidates(row).tolist())
+    )
+    codes, mass, nearer = data.codes.tolist(), [0] * data.n_classes, [0] * data.n_rows
+    for _, row, j in places:
+        ways = [[1] + [0] * k for _ in mass]
+        for other, code in enumerate(codes):
+            out, take = totals[other] - nearer[other], nearer[other]
+            if other == row:
+                out, take = 0, weights[row][j]
+            before = ways[code]
+            ways[code] = [out * before[0]] + [
+                out * before[c] + take * before[c - 1] for c in range(1, k + 1)
+            ]
+        nearer[row] += weights[row][j]
+        for label in range(data.n_classes):
+            for votes in range(1, k + 1):
+                fill = [1] + [0] * (k - votes)
+                for other in range(data.n_classes):
+                    if other != label:
+                        top = votes - 1 if other < label else votes
+                        fill = [
+                            sum(ways[other][n] * fill[c - n] for n in range(min(top, c) + 1))
+                            for c in range(k - votes + 1)
+                        ]
+                mass[label] += ways[label][votes] * fill[-1]
+    return [Fraction(one, math.prod(totals)) for one in mass]
+
+
+def test_the_exact_scan_of_these_tests_is_the_oracle_s() -> None:
+    for case in sweep(40, 8):
+        if case.metric == "euclidean":
+            expected = oracle.world_shares(*case.question(case.X[0]))
+            actual = exact_shares(case.dataset(), case.X[0], case.n_neighbors)
+            assert [float(share) for share in actual] == pytest.approx(
+                [float(share) for share in expected], rel=1e-13
+            )
+
+
+@pytest.mark.parametrize("kind", ["skewed", "zeros", "both"])
+@pytest.mark.parametrize(("n_classes", "k"), [(2, 1), (2, 4), (3, 3), (4, 2)])
+def test_many_rows_with_awkward_priors(n_classes: int, k: int, kind: str) -> None:
+    # More rows than are opened at first; shares from 1 down to far below 1e-12.
+    rng = np.random.default_rng([9, n_classes, k])
+    candidates, priors = [], []
+    for row in range(75):
+        size = int(rng.integers(1, 4))
+        candidates.append((row / 10.0 + rng.integers(0, 30, size=(size, 1))).tolist())
+        weights = rng.random(size)
+        if kind != "zeros":
+            weights *= 10.0 ** rng.choice([0, -3, -9, -20], size=size)
+        if kind != "skewed":
+            weights[rng.random(size) < 0.3] = 0.0
+        weights[rng.integers(size)] += 1.0
+        priors.append(weights / math.fsum(weights))
+    data = IncompleteDataset(candidates, np.arange(75) % n_classes, priors)
+    for t in ([0.0], [12.0]):
+        expected = [float(share) for share in exact_shares(data, t, k)]
+        actual = world_shares(data, [t], k)[0]
+        assert actual == pytest.approx(expected, rel=1e-10, abs=0.0)
 
 
 # -- entropy ---------------------------------------------------------------------------------------

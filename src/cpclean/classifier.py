@@ -1,0 +1,374 @@
+"""The scikit-learn face: fit a table with holes, predict what most of its worlds predict."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from copy import copy
+from html import escape
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    assert_all_finite,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from cpclean.data.incomplete import IncompleteDataset, world_count_text
+from cpclean.data.labels import encode_labels
+from cpclean.data.rows import Floats
+from cpclean.data.table import IncompleteTable
+from cpclean.errors import QueryError, TableError, offenders
+from cpclean.queries import certain, shares
+from cpclean.queries.geometry import Metric, ask
+
+
+class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Nearest neighbours over every way in which the holes of a table may be filled.
+
+    Each hole has candidate values with a prior; a world picks one for every hole. The prediction
+    is the label that most prior mass predicts, and `is_certain` says where no choice matters.
+    Without holes there is one world, and predictions are those of scikit-learn's
+    `KNeighborsClassifier` wherever distances are distinct.
+
+    Ties: at equal distance the smaller row is nearer; at equal votes, and at equal shares, the
+    smaller class wins.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=3
+        K, from 1 to the number of training rows.
+    metric : str or callable, default="euclidean"
+        "euclidean", "manhattan", "chebyshev", "cosine", "linear", "rbf", or a function
+        (x, t) -> distance, measured in the encoded space.
+    repairs : "default", list of imputers, dict, or object with `propose`
+        Candidates of a hole; see `IncompleteTable`.
+    prior : {"label", "observed", "uniform"} or callable, default="label"
+        How likely each candidate is, judged from the training rows alone.
+    kinds : dict from column name to kind, optional
+        Where the detected kind is not the one meant. Columns of an array are called x0, x1, ...
+    scaling : {"minmax", "standard", "none"}, default="minmax"
+        Of numeric columns, those of arrays too, fitted on observed cells.
+    column_weights : dict from column name to float, optional
+        How much a column counts; 0 leaves it out.
+    null_tokens : iterable of str, default=()
+        Text that stands for nothing, such as "?".
+    max_candidates : int, default=390625
+        Rows with more candidates lose values, with a warning.
+    n_jobs : int, optional
+        Threads for predictions; -1 for all processors. The answer does not depend on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only where the columns have names, all of them text.
+    table_ : IncompleteTable or None
+        What was made of the columns; None after fitting an `IncompleteDataset`.
+    dataset_ : IncompleteDataset
+        The training rows in the encoded space.
+    n_worlds_ : int
+        The exact number of worlds, which Python prints up to 4,300 digits only.
+    dirty_rows_ : ndarray of int
+        The training rows with more than one candidate.
+
+    Notes
+    -----
+    Holes may be in the rows to fit; points to predict must be complete. A category that was not
+    seen in training is equally far from all that were, with a warning.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from cpclean.classifier import CertainKNeighborsClassifier
+    >>> X = pd.DataFrame({"size": [1, 2, None, 8, 9], "hue": ["red", "red", "red", "blue", None]})
+    >>> y = ["no", "no", "no", "yes", "yes"]
+    >>> model = CertainKNeighborsClassifier(n_neighbors=1).fit(X, y)
+    >>> model.n_worlds_, model.dirty_rows_.tolist()
+    (15, [2, 4])
+    >>> points = pd.DataFrame({"size": [1.5, 9.0], "hue": ["red", "red"]})
+    >>> model.predict(points).tolist(), model.is_certain(points).tolist()
+    (['no', 'yes'], [True, False])
+    >>> model.world_counts(points).tolist()
+    [[15, 0], [4, 11]]
+    >>> model.predict_proba(points).round(3).tolist()
+    [[1.0, 0.0], [0.061, 0.939]]
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 3,
+        metric: Metric = "euclidean",
+        repairs: Any = "default",
+        prior: Any = "label",
+        *,
+        kinds: Mapping[str, str] | None = None,
+        scaling: str = "minmax",
+        column_weights: Mapping[str, float] | None = None,
+        null_tokens: Iterable[str] = (),
+        max_candidates: int = 5**8,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.repairs = repairs
+        self.prior = prior
+        self.kinds = kinds
+        self.scaling = scaling
+        self.column_weights = column_weights
+        self.null_tokens = null_tokens
+        self.max_candidates = max_candidates
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Work out the candidates of every hole, and the space in which they live.
+
+        Parameters
+        ----------
+        X : pandas, polars or pyarrow frame, 2-d array, IncompleteTable or IncompleteDataset
+            Nulls are holes. A table or dataset is taken as it is: `repairs`, `prior` and the
+            other options of tables play no part.
+        y : sequence of labels, of any sortable kind
+            None for an IncompleteTable or IncompleteDataset, which bring their own.
+
+        Returns
+        -------
+        CertainKNeighborsClassifier
+            Itself.
+        """
+        if isinstance(X, IncompleteTable | IncompleteDataset):
+            labels = self._take_over(X, y)
+        else:
+            labels = _checked_labels(y, type(self).__name__)
+            self.table_ = self._table_of(X, labels)
+        if self.table_ is not None:
+            self.dataset_ = self.table_.dataset
+        if isinstance(self.metric, str) and self.metric == "precomputed":
+            raise QueryError(
+                'metric "precomputed" is for cpclean.world_shares and the other functions; '
+                "a classifier measures its own distances."
+            )
+        # A question that cannot be asked is refused now rather than at the first prediction.
+        ask(self.dataset_, np.empty((0, self.dataset_.n_features)), self.n_neighbors, self.metric)
+        self.classes_ = encode_labels(_narrowed(labels))[1]
+        self.n_worlds_ = self.dataset_.n_worlds
+        self.dirty_rows_ = self.dataset_.dirty_rows
+        return self
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The label that most prior mass predicts; at equal shares, the smaller one.
+
+        Parameters
+        ----------
+        X : frame or 2-d array with the columns of the training table
+            Complete rows. After fitting an IncompleteDataset: vectors of its encoded space.
+
+        Returns
+        -------
+        ndarray of shape (n_points,)
+        """
+        found = self.predict_proba(X).argmax(axis=1)  # checks first that there is a fit
+        labels: npt.NDArray[Any] = self.classes_[found]
+        return labels
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The share of prior mass that predicts each label; columns in the order of `classes_`.
+
+        Parameters as in `predict`; see `cpclean.world_shares`.
+        """
+        return shares.world_shares(*self._question(X), n_jobs=self.n_jobs)
+
+    def is_certain(self, X: Any) -> npt.NDArray[np.bool_]:
+        """Whether all worlds predict the same label for each point.
+
+        Parameters as in `predict`; see `cpclean.is_certain`.
+        """
+        return certain.is_certain(*self._question(X), n_jobs=self.n_jobs)
+
+    def possible_labels(self, X: Any) -> npt.NDArray[np.bool_]:
+        """The labels that at least one world predicts; columns in the order of `classes_`.
+
+        Parameters as in `predict`; see `cpclean.possible_labels`.
+        """
+        return certain.possible_labels(*self._question(X), n_jobs=self.n_jobs)
+
+    def world_counts(self, X: Any) -> npt.NDArray[Any]:
+        """The exact number of worlds that predict each label, as Python ints.
+
+        Parameters as in `predict`; see `cpclean.world_counts`.
+        """
+        return shares.world_counts(*self._question(X), n_jobs=self.n_jobs)
+
+    # -- fitting ---------------------------------------------------------------------------
+
+    def _take_over(self, X: IncompleteTable | IncompleteDataset, y: Any) -> npt.NDArray[Any]:
+        if y is not None:
+            raise TableError(
+                f"y must be None, for {type(X).__name__} brings its own labels; "
+                f"got y of type {type(y).__name__}."
+            )
+        names: tuple[str, ...] = ()
+        if isinstance(X, IncompleteTable):
+            self.table_, names = X, X.names
+            self.n_features_in_ = len(names)
+        else:
+            self.table_, self.dataset_ = None, X
+            self.n_features_in_ = X.n_features
+        if names != _array_names(len(names)):
+            self.feature_names_in_ = np.array(names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return X.dataset.labels if isinstance(X, IncompleteTable) else X.labels
+
+    def _table_of(self, X: Any, labels: npt.NDArray[Any]) -> IncompleteTable:
+        X = self._checked_columns(X, fitting=True)
+        check_consistent_length(X, labels)
+        # Imputers are fitted to the table; a parameter has to stay as it was given.
+        listed = isinstance(self.repairs, list | tuple)
+        return IncompleteTable(
+            X,
+            label=labels,
+            repairs=clone(self.repairs, safe=False) if listed else self.repairs,
+            prior=self.prior,
+            kinds=self.kinds,
+            scaling=self.scaling,
+            weights=self.column_weights,
+            null_tokens=self.null_tokens,
+            max_candidates=self.max_candidates,
+        )
+
+    # -- predicting ------------------------------------------------------------------------
+
+    def _question(self, X: Any) -> tuple[IncompleteDataset, Floats, int, Metric]:
+        check_is_fitted(self)
+        return self.dataset_, self._encoded(X), self.n_neighbors, self.metric
+
+    def _encoded(self, X: Any) -> Floats:
+        table: IncompleteTable | None = self.table_
+        if table is None:
+            points: Floats = validate_data(
+                self, X, reset=False, ensure_all_finite=False, ensure_min_samples=0
+            )
+            return points
+        if _is_frame(X) and table.label is not None:  # its column may still be there
+            return table.encode(X)
+        X = self._checked_columns(X, fitting=False)
+        if not _is_frame(X) or table.names == _array_names(len(table.names)):
+            # One of the two has no names: columns are taken in order, as scikit-learn does.
+            table = copy(table)
+            table.names = _names(X)
+        return table.encode(X)
+
+    def _checked_columns(self, X: Any, fitting: bool) -> Any:
+        """Names and number of columns as scikit-learn wants them; arrays in two dimensions."""
+        fewest = 2 if fitting else 0
+        if _is_frame(X):
+            if len(X) < fewest:
+                raise TableError(f"at least {fewest} rows are needed to fit; got {len(X)}.")
+            return validate_data(self, X, reset=fitting, skip_check_array=True)
+        if isinstance(X, list | tuple):
+            X = np.array(X, dtype=object)  # or numbers beside text would become text
+        X = validate_data(
+            self,
+            X,
+            reset=fitting,
+            dtype=None,
+            ensure_all_finite="allow-nan",
+            ensure_min_samples=fewest,
+        )
+        odd = (
+            [one for one in X.ravel() if not isinstance(one, Hashable)] if X.dtype == object else []
+        )
+        if odd:
+            raise TypeError(
+                "each cell of the argument must be null, a string, a number or a date; "
+                f"got {offenders(map(repr, odd))}."
+            )
+        return X
+
+    # -- for scikit-learn and notebooks ----------------------------------------------------
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def _repr_html_inner(self) -> str:
+        diagram: str = super()._repr_html_inner()
+        return diagram + self._panel()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle
+
+    def _get_fitted_attr_html(self, *args: Any, **kwargs: Any) -> Any:
+        # scikit-learn prints the attributes in its diagram; Python refuses to print long ints.
+        attributes = super()._get_fitted_attr_html(*args, **kwargs)
+        attributes.pop("n_worlds_", None)
+        return attributes
+
+    def _panel(self) -> str:
+        """What fitting found, for people; nothing before it."""
+        if not hasattr(self, "classes_"):
+            return ""
+        told = (
+            f"{len(self.dirty_rows_):,} of {self.dataset_.n_rows:,} rows have holes: "
+            f"{world_count_text(self.n_worlds_)}"
+        )
+        if self.table_ is None:
+            return f"<p>{escape(told)}</p>"
+        return (
+            f"<details><summary>{escape(told)}. What was decided about each column</summary>"
+            f"{self.table_._repr_html_()}</details>"
+        )
+
+
+def _is_frame(X: Any) -> bool:
+    return hasattr(X, "columns") and not isinstance(X, np.ndarray)
+
+
+def _names(X: Any) -> tuple[str, ...]:
+    if not _is_frame(X):
+        return _array_names(X.shape[1])
+    return tuple(map(str, getattr(X, "column_names", X.columns)))  # the first is pyarrow's
+
+
+def _array_names(size: int) -> tuple[str, ...]:
+    return tuple(f"x{number}" for number in range(size))
+
+
+def _checked_labels(y: Any, name: str) -> npt.NDArray[Any]:
+    if y is None:
+        raise TableError(
+            f"{name} requires y to be passed, but the target y is None. Only an IncompleteTable "
+            "or IncompleteDataset brings its own labels."
+        )
+    if isinstance(y, list | tuple):
+        y = np.array(y, dtype=object)  # or numbers beside text would become text
+    labels = _narrowed(column_or_1d(np.asarray(y), warn=True))
+    encode_labels(labels)  # says which are null, or cannot be sorted
+    if labels.dtype.kind == "f":
+        assert_all_finite(labels, input_name="y")
+        check_classification_targets(labels)
+    return labels
+
+
+def _narrowed(labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Labels out of an array of objects in a dtype of their own, where there is one."""
+    if labels.dtype != object:
+        return labels
+    array = np.array(labels.tolist())
+    as_text = array.dtype.kind in "US"
+    if array.ndim != 1 or (as_text and not all(isinstance(label, str) for label in labels)):
+        return labels
+    return array
