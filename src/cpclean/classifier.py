@@ -10,14 +10,9 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    assert_all_finite,
-    check_consistent_length,
-    check_is_fitted,
-    column_or_1d,
-    validate_data,
-)
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cpclean.data.incomplete import IncompleteDataset, world_count_text
 from cpclean.data.labels import encode_labels
@@ -34,10 +29,11 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
     Each hole has candidate values with a prior; a world picks one for every hole. The prediction
     is the label that most prior mass predicts, and `is_certain` says where no choice matters.
     Without holes there is one world, and predictions are those of scikit-learn's
-    `KNeighborsClassifier` wherever distances are distinct.
+    `KNeighborsClassifier` wherever distances are distinct. Ties: at equal distance the smaller
+    row is nearer; at equal votes, and at equal shares, the smaller class wins.
 
-    Ties: at equal distance the smaller row is nearer; at equal votes, and at equal shares, the
-    smaller class wins.
+    Holes may be in the rows to fit; points to predict must be complete. A category that was not
+    seen in training is equally far from all that were, with a warning.
 
     Parameters
     ----------
@@ -46,30 +42,19 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
     metric : str or callable, default="euclidean"
         "euclidean", "manhattan", "chebyshev", "cosine", "linear", "rbf", or a function
         (x, t) -> distance, measured in the encoded space.
-    repairs : "default", list of imputers, dict, or object with `propose`
-        Candidates of a hole; see `IncompleteTable`.
-    prior : {"label", "observed", "uniform"} or callable, default="label"
-        How likely each candidate is, judged from the training rows alone.
-    kinds : dict from column name to kind, optional
-        Where the detected kind is not the one meant. Columns of an array are called x0, x1, ...
-    scaling : {"minmax", "standard", "none"}, default="minmax"
-        Of numeric columns, those of arrays too, fitted on observed cells.
+    repairs, prior, kinds, scaling, null_tokens, max_candidates
+        As in `IncompleteTable`. Columns of arrays are called x0, x1, ...; numbers in them are
+        scaled as those in frames are, unless scaling="none".
     column_weights : dict from column name to float, optional
         How much a column counts; 0 leaves it out.
-    null_tokens : iterable of str, default=()
-        Text that stands for nothing, such as "?".
-    max_candidates : int, default=390625
-        Rows with more candidates lose values, with a warning.
     n_jobs : int, optional
         Threads for predictions; -1 for all processors. The answer does not depend on it.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
+    classes_ : ndarray of shape (n_classes,), sorted
     n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only where the columns have names, all of them text.
+    feature_names_in_ : ndarray of str, only where all columns have names
     table_ : IncompleteTable or None
         What was made of the columns; None after fitting an `IncompleteDataset`.
     dataset_ : IncompleteDataset
@@ -78,11 +63,6 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         The exact number of worlds, which Python prints up to 4,300 digits only.
     dirty_rows_ : ndarray of int
         The training rows with more than one candidate.
-
-    Notes
-    -----
-    Holes may be in the rows to fit; points to predict must be complete. A category that was not
-    seen in training is equally far from all that were, with a warning.
 
     Examples
     --------
@@ -94,12 +74,10 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
     >>> model.n_worlds_, model.dirty_rows_.tolist()
     (15, [2, 4])
     >>> points = pd.DataFrame({"size": [1.5, 9.0], "hue": ["red", "red"]})
-    >>> model.predict(points).tolist(), model.is_certain(points).tolist()
-    (['no', 'yes'], [True, False])
-    >>> model.world_counts(points).tolist()
-    [[15, 0], [4, 11]]
+    >>> model.is_certain(points).tolist(), model.world_counts(points).tolist()
+    ([True, False], [[15, 0], [11, 4]])
     >>> model.predict_proba(points).round(3).tolist()
-    [[1.0, 0.0], [0.061, 0.939]]
+    [[1.0, 0.0], [0.522, 0.478]]
     """
 
     def __init__(
@@ -137,27 +115,19 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
             other options of tables play no part.
         y : sequence of labels, of any sortable kind
             None for an IncompleteTable or IncompleteDataset, which bring their own.
-
-        Returns
-        -------
-        CertainKNeighborsClassifier
-            Itself.
         """
+        self.table_: IncompleteTable | None
         if isinstance(X, IncompleteTable | IncompleteDataset):
             labels = self._take_over(X, y)
         else:
             labels = _checked_labels(y, type(self).__name__)
             self.table_ = self._table_of(X, labels)
-        if self.table_ is not None:
             self.dataset_ = self.table_.dataset
         if isinstance(self.metric, str) and self.metric == "precomputed":
-            raise QueryError(
-                'metric "precomputed" is for cpclean.world_shares and the other functions; '
-                "a classifier measures its own distances."
-            )
+            raise QueryError('metric must not be "precomputed": a classifier measures distances.')
         # A question that cannot be asked is refused now rather than at the first prediction.
         ask(self.dataset_, np.empty((0, self.dataset_.n_features)), self.n_neighbors, self.metric)
-        self.classes_ = encode_labels(_narrowed(labels))[1]
+        self.classes_ = encode_labels(labels)[1]
         self.n_worlds_ = self.dataset_.n_worlds
         self.dirty_rows_ = self.dataset_.dirty_rows
         return self
@@ -169,68 +139,49 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         ----------
         X : frame or 2-d array with the columns of the training table
             Complete rows. After fitting an IncompleteDataset: vectors of its encoded space.
-
-        Returns
-        -------
-        ndarray of shape (n_points,)
         """
-        found = self.predict_proba(X).argmax(axis=1)  # checks first that there is a fit
-        labels: npt.NDArray[Any] = self.classes_[found]
-        return labels
+        found = self.predict_proba(X).argmax(axis=1)  # complains if nothing is fitted
+        return np.asarray(self.classes_[found])
 
     def predict_proba(self, X: Any) -> Floats:
-        """The share of prior mass that predicts each label; columns in the order of `classes_`.
+        """The share of prior mass that predicts each label, as `cpclean.world_shares` has it.
 
-        Parameters as in `predict`; see `cpclean.world_shares`.
+        Columns in the order of `classes_`. Here and below, X is as in `predict`.
         """
         return shares.world_shares(*self._question(X), n_jobs=self.n_jobs)
 
     def is_certain(self, X: Any) -> npt.NDArray[np.bool_]:
-        """Whether all worlds predict the same label for each point.
-
-        Parameters as in `predict`; see `cpclean.is_certain`.
-        """
+        """Whether all worlds predict the same label for each point."""
         return certain.is_certain(*self._question(X), n_jobs=self.n_jobs)
 
     def possible_labels(self, X: Any) -> npt.NDArray[np.bool_]:
-        """The labels that at least one world predicts; columns in the order of `classes_`.
-
-        Parameters as in `predict`; see `cpclean.possible_labels`.
-        """
+        """The labels that at least one world predicts, shape (n_points, n_classes)."""
         return certain.possible_labels(*self._question(X), n_jobs=self.n_jobs)
 
     def world_counts(self, X: Any) -> npt.NDArray[Any]:
-        """The exact number of worlds that predict each label, as Python ints.
-
-        Parameters as in `predict`; see `cpclean.world_counts`.
-        """
+        """The exact number of worlds that predict each label, as Python ints."""
         return shares.world_counts(*self._question(X), n_jobs=self.n_jobs)
-
-    # -- fitting ---------------------------------------------------------------------------
 
     def _take_over(self, X: IncompleteTable | IncompleteDataset, y: Any) -> npt.NDArray[Any]:
         if y is not None:
             raise TableError(
-                f"y must be None, for {type(X).__name__} brings its own labels; "
+                f"y must be None: the {type(X).__name__} brings its own labels; "
                 f"got y of type {type(y).__name__}."
             )
-        names: tuple[str, ...] = ()
-        if isinstance(X, IncompleteTable):
-            self.table_, names = X, X.names
-            self.n_features_in_ = len(names)
-        else:
-            self.table_, self.dataset_ = None, X
-            self.n_features_in_ = X.n_features
+        self.table_ = X if isinstance(X, IncompleteTable) else None
+        self.dataset_ = X.dataset if isinstance(X, IncompleteTable) else X
+        names = () if self.table_ is None else self.table_.names
+        self.n_features_in_ = len(names) or self.dataset_.n_features
         if names != _array_names(len(names)):
             self.feature_names_in_ = np.array(names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        return X.dataset.labels if isinstance(X, IncompleteTable) else X.labels
+        return _narrowed(self.dataset_.labels)
 
     def _table_of(self, X: Any, labels: npt.NDArray[Any]) -> IncompleteTable:
         X = self._checked_columns(X, fitting=True)
         check_consistent_length(X, labels)
-        # Imputers are fitted to the table; a parameter has to stay as it was given.
+        # Imputers are fitted to the table, but a parameter has to stay as it was given.
         listed = isinstance(self.repairs, list | tuple)
         return IncompleteTable(
             X,
@@ -244,19 +195,15 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
             max_candidates=self.max_candidates,
         )
 
-    # -- predicting ------------------------------------------------------------------------
-
     def _question(self, X: Any) -> tuple[IncompleteDataset, Floats, int, Metric]:
         check_is_fitted(self)
         return self.dataset_, self._encoded(X), self.n_neighbors, self.metric
 
     def _encoded(self, X: Any) -> Floats:
-        table: IncompleteTable | None = self.table_
+        table = self.table_
         if table is None:
-            points: Floats = validate_data(
-                self, X, reset=False, ensure_all_finite=False, ensure_min_samples=0
-            )
-            return points
+            allowed = {"ensure_all_finite": False, "ensure_min_samples": 0}
+            return np.asarray(validate_data(self, X, reset=False, **allowed))
         if _is_frame(X) and table.label is not None:  # its column may still be there
             return table.encode(X)
         X = self._checked_columns(X, fitting=False)
@@ -275,25 +222,13 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
             return validate_data(self, X, reset=fitting, skip_check_array=True)
         if isinstance(X, list | tuple):
             X = np.array(X, dtype=object)  # or numbers beside text would become text
-        X = validate_data(
-            self,
-            X,
-            reset=fitting,
-            dtype=None,
-            ensure_all_finite="allow-nan",
-            ensure_min_samples=fewest,
-        )
-        odd = (
-            [one for one in X.ravel() if not isinstance(one, Hashable)] if X.dtype == object else []
-        )
-        if odd:
-            raise TypeError(
-                "each cell of the argument must be null, a string, a number or a date; "
-                f"got {offenders(map(repr, odd))}."
-            )
+        allowed = {"ensure_all_finite": "allow-nan", "ensure_min_samples": fewest}
+        X = validate_data(self, X, reset=fitting, dtype=None, **allowed)
+        if X.dtype == object:
+            odd = offenders(repr(cell) for cell in X.ravel() if not isinstance(cell, Hashable))
+            if odd:
+                raise TypeError(f"cells of the argument must be a string or a number; got {odd}.")
         return X
-
-    # -- for scikit-learn and notebooks ----------------------------------------------------
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -301,36 +236,23 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         tags.input_tags.categorical = True
         return tags
 
-    def _repr_html_inner(self) -> str:
-        diagram: str = super()._repr_html_inner()
-        return diagram + self._panel()
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
-        if "text/html" in bundle:
-            bundle["text/html"] = self._repr_html_inner()
-        return bundle
+    def _html_repr(self) -> str:
+        """scikit-learn's diagram; once fitted, also what became of the table."""
+        diagram = str(super()._html_repr())
+        if not hasattr(self, "classes_"):
+            return diagram
+        told = (
+            f"{len(self.dirty_rows_):,} of {self.dataset_.n_rows:,} rows have holes: "
+            f"{world_count_text(self.n_worlds_)}."
+        )
+        columns = "" if self.table_ is None else self.table_._repr_html_()
+        return f"{diagram}<details><summary>{escape(told)}</summary>{columns}</details>"
 
     def _get_fitted_attr_html(self, *args: Any, **kwargs: Any) -> Any:
-        # scikit-learn prints the attributes in its diagram; Python refuses to print long ints.
+        # The diagram prints attributes, but Python refuses to print ints as long as this one.
         attributes = super()._get_fitted_attr_html(*args, **kwargs)
         attributes.pop("n_worlds_", None)
         return attributes
-
-    def _panel(self) -> str:
-        """What fitting found, for people; nothing before it."""
-        if not hasattr(self, "classes_"):
-            return ""
-        told = (
-            f"{len(self.dirty_rows_):,} of {self.dataset_.n_rows:,} rows have holes: "
-            f"{world_count_text(self.n_worlds_)}"
-        )
-        if self.table_ is None:
-            return f"<p>{escape(told)}</p>"
-        return (
-            f"<details><summary>{escape(told)}. What was decided about each column</summary>"
-            f"{self.table_._repr_html_()}</details>"
-        )
 
 
 def _is_frame(X: Any) -> bool:
@@ -340,7 +262,7 @@ def _is_frame(X: Any) -> bool:
 def _names(X: Any) -> tuple[str, ...]:
     if not _is_frame(X):
         return _array_names(X.shape[1])
-    return tuple(map(str, getattr(X, "column_names", X.columns)))  # the first is pyarrow's
+    return tuple(map(str, getattr(X, "column_names", X.columns)))  # the former is pyarrow's
 
 
 def _array_names(size: int) -> tuple[str, ...]:
@@ -350,8 +272,8 @@ def _array_names(size: int) -> tuple[str, ...]:
 def _checked_labels(y: Any, name: str) -> npt.NDArray[Any]:
     if y is None:
         raise TableError(
-            f"{name} requires y to be passed, but the target y is None. Only an IncompleteTable "
-            "or IncompleteDataset brings its own labels."
+            f"{name} requires y to be passed, but the target y is None. "
+            "Only IncompleteTable and IncompleteDataset bring their own labels."
         )
     if isinstance(y, list | tuple):
         y = np.array(y, dtype=object)  # or numbers beside text would become text
@@ -367,8 +289,7 @@ def _narrowed(labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Labels out of an array of objects in a dtype of their own, where there is one."""
     if labels.dtype != object:
         return labels
-    array = np.array(labels.tolist())
-    as_text = array.dtype.kind in "US"
-    if array.ndim != 1 or (as_text and not all(isinstance(label, str) for label in labels)):
-        return labels
-    return array
+    plain = bool | int | float | np.number | np.bool_
+    if all(isinstance(one, str) for one in labels) or all(isinstance(one, plain) for one in labels):
+        return np.array(labels.tolist())
+    return labels

@@ -17,7 +17,7 @@ from cpclean.queries.geometry import Metric, Near, Neighbourhood, Query, ask
 from cpclean.queries.shares import entropy, tallied, votes_needed, winners_of
 
 # Mass that a scan may leave undecided *given* any one candidate.
-_SLACK = 1e-17
+_SLACK = 1e-15
 
 
 def conditional_shares(
