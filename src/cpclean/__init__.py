@@ -2,15 +2,19 @@
 
 The way the data takes, which is also the order of the folders::
 
-    candidates for every row         what each uncertain cell might hold, and how likely that is
+    a table with holes               any dataframe, array or file
         │
         ▼
-    data      IncompleteDataset      one table that stands for many worlds: one candidate a row each
+    data      IncompleteTable        what each hole might hold, how likely that is, and the space
+              IncompleteDataset      one table that stands for many worlds: one candidate a row each
         │
         ▼
     queries   is_certain             do all worlds predict the same label?
               world_counts           how many worlds predict each label? (world_shares: which share)
               expected_entropies     which row, once cleaned, tells most?
+        │
+        ▼
+    classifier  CertainKNeighborsClassifier   the same with scikit-learn's face
         │
         ▼
     cli       cpclean                the same questions in a terminal
@@ -24,6 +28,7 @@ from typing import TYPE_CHECKING
 __all__ = [
     "CPCleanError",
     "Cell",
+    "CertainKNeighborsClassifier",
     "FactoredRow",
     "IncompleteDataset",
     "IncompleteTable",
@@ -33,13 +38,17 @@ __all__ = [
     "expected_entropies",
     "is_certain",
     "possible_labels",
+    "read_csv",
+    "read_table",
     "world_counts",
     "world_shares",
+    "write_domains",
 ]
 
 _HOMES = {
     "CPCleanError": "cpclean.errors",
     "Cell": "cpclean.data.incomplete",
+    "CertainKNeighborsClassifier": "cpclean.classifier",
     "FactoredRow": "cpclean.data.incomplete",
     "IncompleteDataset": "cpclean.data.incomplete",
     "IncompleteTable": "cpclean.data.table",
@@ -48,12 +57,17 @@ _HOMES = {
     "expected_entropies": "cpclean.queries.gains",
     "is_certain": "cpclean.queries.certain",
     "possible_labels": "cpclean.queries.certain",
+    "read_csv": "cpclean.data.reading",
+    "read_table": "cpclean.data.reading",
     "world_counts": "cpclean.queries.shares",
     "world_shares": "cpclean.queries.shares",
+    "write_domains": "cpclean.data.reading",
 }
 
 if TYPE_CHECKING:
+    from cpclean.classifier import CertainKNeighborsClassifier
     from cpclean.data.incomplete import Cell, FactoredRow, IncompleteDataset
+    from cpclean.data.reading import read_csv, read_table, write_domains
     from cpclean.data.table import IncompleteTable
     from cpclean.errors import CPCleanError
     from cpclean.queries.certain import is_certain, possible_labels

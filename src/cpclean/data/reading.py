@@ -283,8 +283,7 @@ def _plain(file: _File, options: dict[str, Any], tokens: set[str], kinds: Mappin
     if as_text and file.format != "parquet" and isinstance(options.get("dtype", {}), Mapping):
         options["dtype"] = {**as_text, **options.get("dtype", {})}
     frame = file.read(options)
-    _check_names(_header(file, options, frame), file.name)
-    _check_kinds(kinds, list(frame.columns), file.name)
+    _check_names(_header(file, options, frame), kinds, file.name)
     for column in frame.columns if tokens or kinds else ():
         frame[column] = _with_nulls(frame[column], tokens, kinds.get(column))
     return frame
@@ -302,22 +301,22 @@ def _header(file: _File, options: Mapping[str, Any], frame: Any) -> list[Any]:
     renamed = [re.fullmatch(r"(.*)\.[0-9]+", str(name), re.DOTALL) for name in names]
     if options.get("names") or not any(match and match[1] in names for match in renamed):
         return names
-    skipped = {"skiprows": options["header"]} if options.get("header") else {}
+    header = options.get("header")
+    skipped = {"skiprows": header} if isinstance(header, int) else {}
     lines = file.lines({**skipped, **options, "nrows": 1})
-    return [name for name in lines.iloc[0].tolist() if name in names]
+    written = [name for name in lines.iloc[0].tolist() if name in names]
+    return written if len(set(written)) < len(written) else names
 
 
-def _check_names(names: list[Any], where: str) -> None:
+def _check_names(names: list[Any], kinds: Mapping[str, str], where: str) -> None:
     if twice := [name for name, times in Counter(names).items() if times > 1]:
         raise TableError(
             f"column names must be distinct; more than one column of {where} is called "
             f"{offenders(map(repr, twice))}. Rename them in the file."
         )
-
-
-def _check_kinds(kinds: Mapping[str, str], names: list[Any], where: str) -> None:
-    odd = {name: kind for name, kind in kinds.items() if name not in names or kind not in KINDS}
-    if odd:
+    if odd := {
+        name: kind for name, kind in kinds.items() if name not in names or kind not in KINDS
+    }:
         raise TableError(
             f"kinds must map columns of {where} to one of {', '.join(KINDS)}; got {odd}."
         )
@@ -361,9 +360,7 @@ def _domain_table(
     if len(lines) == 1:
         raise file.empty()
     heads = [_head(text, number) for number, text in enumerate(lines.iloc[0].tolist(), start=1)]
-    names = [column for column, _ in heads]
-    _check_names(names, file.name)
-    _check_kinds(kinds, names, file.name)
+    _check_names([column for column, _ in heads], kinds, file.name)
     frame, by_column, by_cell = {}, {}, {}
     for number, (column, domain) in enumerate(heads):
         lists = [
@@ -496,6 +493,5 @@ def _explicit(table: Any) -> DomainTable:
     label = table.label or "label"
     if label in frame:
         raise TableError(f"a feature is called {label!r} too; give the label a name of its own.")
-    frame[label] = table.dataset.labels.tolist()
-    data = _pandas().DataFrame(frame, dtype=object)
+    data = _pandas().DataFrame({**frame, label: table.dataset.labels.tolist()}, dtype=object)
     return DomainTable(data, Domains(table.n_rows, by_column, by_cell))
