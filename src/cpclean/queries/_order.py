@@ -512,7 +512,7 @@ def _emit(n, beyond, work, out_owner, out_weight, out_nearer, out_far):
 
 @njit(cache=True, nogil=True)
 def positions(rows, metric, X, near_ptr, near, bound, reach, n_neighbors, slack, want_rank):
-    """Positions from near to far, for every point of a block, as far as they can matter.
+    """Positions from near to far, for every point of a block: the fields of `Positions`.
 
     Rows are opened (their distances computed) from the nearest bounding box outwards. Where the
     next box begins, the mass of worlds still undecided is bounded; once it is at most `slack`,
@@ -558,8 +558,8 @@ def positions(rows, metric, X, near_ptr, near, bound, reach, n_neighbors, slack,
         ptr[p + 1] = at + n
     n_rows = row_ptr[n_points]
     n = ptr[n_points]
-    return Positions(row_ptr, kept[:n_rows], beyond[:n_rows], ptr, owner[:n], weight[:n],
-                     nearer[:n], far[:n], rank[:n_ranked])  # fmt: skip
+    return (row_ptr, kept[:n_rows], beyond[:n_rows], ptr, owner[:n], weight[:n], nearer[:n],
+            far[:n], rank[:n_ranked])  # fmt: skip
 
 
 # -- extremes -----------------------------------------------------------------------

@@ -9,6 +9,7 @@ neighbourhood is larger than that takes more.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -79,13 +80,15 @@ class Query:
         def work(piece: Floats) -> list[Result]:
             return self._answered(answer, self._measured(piece))
 
-        if threads <= 1:
+        # Never in the main thread: a Ctrl-C that arrives while compiled code hands over its result
+        # breaks the process, and only the main thread is told of it.
+        if threads <= 1 and threading.current_thread() is not threading.main_thread():
             return [one for piece in pieces for one in work(piece)]
-        pool = ThreadPoolExecutor(threads)
+        pool = ThreadPoolExecutor(max(threads, 1))
         try:
             return [one for found in pool.map(work, pieces) for one in found]
         finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+            pool.shutdown(wait=False, cancel_futures=True)
 
     def _answered(
         self, answer: Callable[[Query, Floats, Near], Result], points: Floats
@@ -108,8 +111,10 @@ class Query:
         sizes = np.add.reduceat(self.rows.spans[near.rows, 2], near.ptr[:-1])
         for group in _groups(sizes, BLOCK_BYTES // 64):
             part = near.part(group)
-            positions = _order.positions(
-                self.rows, self.metric, points[group], *part, self.n_neighbors, slack, want_rank
+            positions = _order.Positions(
+                *_order.positions(
+                    self.rows, self.metric, points[group], *part, self.n_neighbors, slack, want_rank
+                )
             )
             codes = self.data.codes[positions.rows]
             labels = _near.local_labels(positions.row_ptr, codes, self.data.n_classes)
