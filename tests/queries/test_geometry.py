@@ -337,7 +337,7 @@ def test_a_function_may_say_yes_or_no() -> None:
 def test_a_function_must_return_finite_numbers(bad: float) -> None:
     data = IncompleteDataset([[[1.0], [3.0]], [2.0]], ["a", "b"])
     for ask in (*TABLES, conditional_shares):
-        with pytest.raises(QueryError, match=r"must return finite distances; got NaN or infinity"):
+        with pytest.raises(QueryError, match=r"must return a finite distance; got "):
             ask(data, [[0.0]], 1, lambda x, t: bad if x[0] == 3.0 else 1.0)
 
 
@@ -524,7 +524,7 @@ def test_an_error_in_a_thread_reaches_the_caller() -> None:
 @pytest.mark.parametrize("n_jobs", [0, 1.5, "2", True, np.inf])
 def test_n_jobs_is_checked(n_jobs: object) -> None:
     data = scattered(22, n_rows=5)
-    expected = "n_jobs must be None, a positive int, or -1 for all processors; got "
+    expected = "n_jobs must be None, a positive int, or a negative one .*got "
     for ask in TABLES:
         with pytest.raises(QueryError, match=expected):
             ask(data, np.zeros((1, 3)), n_jobs=n_jobs)

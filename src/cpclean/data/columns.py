@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
@@ -28,18 +29,38 @@ COMMON_NULLS = ("?", "NA", "N/A", "null", "")
 _IDENTIFIER_SHARE = 0.9
 _MANY_CATEGORIES = 50
 
+# What numbers of a kind have to be, in words and as limits.
+_NEEDED = {
+    "numeric": "numbers",
+    "boolean": "true or false, 1 or 0",
+    "date": "dates, their ISO text, or seconds since 1970",
+}
+_RANGES = {
+    "boolean": (0.0, 1.0),
+    "date": (
+        datetime.min.replace(tzinfo=UTC).timestamp(),
+        datetime.max.replace(tzinfo=UTC, microsecond=0).timestamp(),
+    ),
+}
 
-class _Other:
-    """The category of every value that is not listed: a candidate of its own."""
+
+@dataclass(frozen=True, eq=False)
+class _Mark:
+    """A candidate of a categorical cell that is no value of the table."""
+
+    name: str
 
     def __repr__(self) -> str:
-        return "other"
+        return self.name.lower()
 
     def __reduce__(self) -> str:  # one and the same object after unpickling
-        return "OTHER"
+        return self.name
 
 
-OTHER = _Other()
+# The category of every value that is not listed: a category of its own.
+OTHER = _Mark("OTHER")
+# No category at all: encoded as all zero, like one that was never seen.
+ABSENT = _Mark("ABSENT")
 
 
 @dataclass(frozen=True)
@@ -50,6 +71,7 @@ class Column:
     kind: str
     values: npt.NDArray[Any]
     whole: bool = False  # numbers that were given as integers
+    given: str = ""  # the kind the frame itself suggests, where another one was asked for
 
     @cached_property
     def missing(self) -> npt.NDArray[np.bool_]:
@@ -72,7 +94,7 @@ class Column:
             return value
         if math.isnan(value):
             return None
-        if self.kind == "boolean":
+        if self.kind == "boolean" and value in (0.0, 1.0):  # an imputer may lie between them
             return bool(value)
         if self.kind == "date":
             return datetime.fromtimestamp(value, UTC).replace(tzinfo=None)
@@ -85,22 +107,17 @@ class Column:
             return hole
         if self.kind == "categorical":
             return value
-        if self.kind == "date":
-            return seconds(value)
         try:
-            return float(value)
+            return _number(value, self.kind)
         except (TypeError, ValueError) as problem:
             raise TableError(
-                f"column {self.name!r} is {self.kind}: its values must be numbers; got {value!r}."
+                f"column {self.name!r} is {self.kind}: its values must be {_NEEDED[self.kind]}; "
+                f'got {value!r}. If the kind is wrong: kinds={{{self.name!r}: "categorical"}}.'
             ) from problem
 
     @property
     def treatment(self) -> str:
-        """What is done with the column, and why, in words."""
-        if len(self.observed) == 0:
-            return "ignored: no value is observed"
-        if len(self.frequencies) == 1:
-            return "ignored: every observed value is the same"
+        """What is done with a column that has a place in the space, in words."""
         distinct = len(self.frequencies)
         if self.kind != "categorical":
             numbered = self.whole and distinct == len(self.values) > _MANY_CATEGORIES
@@ -113,16 +130,12 @@ class Column:
             return f"kept, but has many categories: {distinct}"
         return "kept"
 
-    @property
-    def ignored(self) -> bool:
-        return self.treatment.startswith("ignored")
-
 
 def column_from_objects(
     name: str, items: Iterable[Any], kind: str | None = None, null_tokens: Iterable[str] = ()
 ) -> Column:
     """A column out of plain Python values, its kind detected unless given."""
-    tokens = {token.strip() for token in null_tokens}
+    tokens = set(stripped(null_tokens))
     given = list(items)
     values = [None if is_null(item) or _is_token(item, tokens) else item for item in given]
     present = [value for value in values if value is not None]
@@ -130,8 +143,10 @@ def column_from_objects(
         dropped_token = any(_is_token(item, tokens) for item in given if not is_null(item))
         kind = _kind_of(present, numbers_may_be_text=dropped_token)
     if kind == "categorical":
+        _check_hashable(name, present)
         array = np.empty(len(values), dtype=object)
-        array[:] = values
+        for row, value in enumerate(values):  # one by one: NumPy would unpack tuples
+            array[row] = value
         return Column(name, kind, array)
     try:
         numbers = np.array(
@@ -140,19 +155,48 @@ def column_from_objects(
     except (TypeError, ValueError) as problem:
         raise TableError(
             f"column {name!r} cannot be read as {kind}: {problem}. "
-            'Name another kind for it, for instance kinds={"%s": "categorical"}.' % name
+            f'Name another kind for it, for instance kinds={{{name!r}: "categorical"}}.'
         ) from problem
-    whole = all(isinstance(value, int | np.integer) for value in present)
-    return checked(Column(name, kind, numbers.astype(np.float64), whole and kind == "numeric"))
+    text = any(isinstance(value, str) for value in present)
+    whole = kind == "numeric" and all(isinstance(value, int | np.integer) for value in present)
+    return checked(
+        Column(name, kind, numbers.astype(np.float64), whole, "categorical" if text else "")
+    )
+
+
+def stripped(null_tokens: Iterable[str]) -> tuple[str, ...]:
+    """Null tokens without the blanks around them; a single text is a single token."""
+    listed = (null_tokens,) if isinstance(null_tokens, str) else null_tokens
+    return tuple(token.strip() for token in listed)
+
+
+def _check_hashable(name: str, present: list[Any]) -> None:
+    for value in present:
+        try:
+            hash(value)
+        except TypeError as problem:
+            raise TableError(
+                f"column {name!r} holds values of type {type(value).__name__}, which cannot be "
+                "told apart as categories. Take it apart into plain columns, or drop it."
+            ) from problem
 
 
 def checked(column: Column) -> Column:
-    """Refuse infinite values: they are neither holes nor numbers to measure with."""
-    if column.kind != "categorical" and np.isinf(column.values).any():
+    """Refuse numbers that cannot be measured with, or are not of the column's kind."""
+    if column.kind == "categorical":
+        return column
+    if np.isinf(column.values).any():
         rows = offenders(np.flatnonzero(np.isinf(column.values)).tolist())
         raise TableError(
             f"column {column.name!r} has infinite values in row {rows}. "
             "Make them holes (NaN) or put finite numbers in their place."
+        )
+    least, most = _RANGES.get(column.kind, (-math.inf, math.inf))
+    odd = column.values[(column.values < least) | (column.values > most)]
+    if len(odd):
+        raise TableError(
+            f"column {column.name!r} cannot be read as {column.kind}: its values must be "
+            f"{_NEEDED[column.kind]}; got {offenders(odd.tolist())}."
         )
     return column
 
@@ -165,11 +209,11 @@ def as_kind(column: Column, kind: str) -> Column:
         )
     if kind == column.kind:
         return column
+    given = column.given or column.kind
     if kind == "categorical" or column.kind == "categorical":
-        return column_from_objects(
-            column.name, [column.shown(value) for value in column.values], kind
-        )
-    return replace(column, kind=kind)
+        shown = [column.shown(value) for value in column.values]
+        return replace(column_from_objects(column.name, shown, kind), given=given)
+    return checked(replace(column, kind=kind, given=given))
 
 
 def is_null(value: Any) -> bool:
@@ -180,8 +224,10 @@ def is_null(value: Any) -> bool:
         return False
     try:
         return bool(value != value)
-    except (TypeError, ValueError):  # pandas.NA refuses to be compared
+    except TypeError:  # pandas.NA refuses to be compared
         return True
+    except ValueError:  # an array, which is not nothing
+        return False
 
 
 def seconds(value: Any) -> float:
@@ -204,7 +250,7 @@ def _is_token(item: Any, tokens: set[str]) -> bool:
 def _kind_of(present: list[Any], numbers_may_be_text: bool) -> str:
     if present and all(isinstance(value, bool | np.bool_) for value in present):
         return "boolean"
-    if all(isinstance(value, int | float | np.number) for value in present):
+    if all(isinstance(value, int | float | np.number | Decimal) for value in present):
         return "numeric"
     if all(isinstance(value, date | np.datetime64) for value in present):
         return "date"
@@ -223,4 +269,9 @@ def _is_number_text(value: Any) -> bool:
 
 
 def _number(value: Any, kind: str) -> float:
-    return seconds(value) if kind == "date" else float(value)
+    if kind == "date":
+        return seconds(value)
+    if kind == "boolean" and isinstance(value, str):
+        truth = {"true": 1.0, "false": 0.0}.get(value.strip().lower())
+        return float(value) if truth is None else truth
+    return float(value)

@@ -1,7 +1,8 @@
 """From raw values to the metric space: scaling, one-hot groups, weights of columns.
 
-Fitted on observed cells and on candidates; a hole itself is never encoded. With Euclidean distance,
-two categories that differ are as far apart as the two ends of a numeric column's range
+Scales are fitted on observed cells, categories on observed cells and candidates; a hole itself is
+never encoded. A column whose values do not differ has no place in the space. With Euclidean
+distance, two categories that differ are as far apart as the two ends of a numeric column's range
 (min-max scaling): each is 1/sqrt(2) away from the origin of its group.
 """
 
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cpclean.data.columns import Column
+from cpclean.data.columns import ABSENT, OTHER, Column
 from cpclean.data.rows import Floats
 from cpclean.errors import TableError, offenders
 
@@ -52,7 +53,7 @@ class Feature:
         return vectors
 
     def unseen(self, values: Iterable[Any]) -> int:
-        known = set(self.categories)
+        known = {*self.categories, ABSENT}
         return sum(value not in known for value in values)
 
 
@@ -61,6 +62,7 @@ class Encoding:
     """The metric space of a table; columns that carry no information have no place in it."""
 
     features: tuple[Feature | None, ...]  # one a column
+    treatments: tuple[str, ...]  # what was decided about each column, and why
     n_features: int
 
     def encode(self, columns: Sequence[Column]) -> Floats:
@@ -95,48 +97,84 @@ def fit_encoding(
         raise TableError(f"scaling must be one of {', '.join(SCALINGS)}; got {scaling!r}.")
     weights = _checked_weights(weights, columns)
     features: list[Feature | None] = []
+    treatments = []
     at = 0
     for number, column in enumerate(columns):
         weight = weights.get(column.name, 1.0)
-        if column.ignored or weight == 0.0:
+        candidates = list(proposed.get(number, ()))
+        treatments.append(_treatment(column, candidates, weight))
+        if not treatments[-1].startswith("kept"):
             features.append(None)
             continue
         if column.kind == "categorical":
-            feature = _categorical(column, proposed.get(number, ()), at, weight)
+            feature = _categorical(column, candidates, at, weight)
         else:
-            feature = _numeric(column, at, weight, scaling)
+            feature = _numeric(column, candidates, at, weight, scaling)
         features.append(feature)
         at = feature.stop
     if at == 0:
         raise TableError(
             "no column carries information: every column is constant, empty or of weight 0."
         )
-    return Encoding(tuple(features), at)
+    return Encoding(tuple(features), tuple(treatments), at)
 
 
-def _numeric(column: Column, at: int, weight: float, scaling: str) -> Feature:
+def _treatment(column: Column, candidates: list[Any], weight: float) -> str:
+    values = column.frequencies.keys() | {value for value in candidates if value is not OTHER}
+    if not values:
+        return "ignored: no value is observed"
+    if len(values) == 1:
+        return "ignored: every observed value is the same"
+    if weight == 0.0:
+        return "left out: weight 0"
+    if len(column.frequencies) < 2:
+        return "kept: observed values do not differ, but candidates do"
+    return column.treatment
+
+
+def _numeric(
+    column: Column, candidates: list[Any], at: int, weight: float, scaling: str
+) -> Feature:
     if scaling == "none":
         return Feature(column.name, column.kind, at, at + 1, 0.0, weight)
-    if scaling == "standard":
-        shift, spread = float(np.mean(column.observed)), float(np.std(column.observed))
-    else:
-        shift, spread = float(np.min(column.observed)), float(np.ptp(column.observed))
-    return Feature(column.name, column.kind, at, at + 1, shift, weight / spread)
+    values = column.observed
+    if len(column.frequencies) < 2:  # nothing to measure but the candidates
+        values = np.array([*column.frequencies, *candidates], dtype=np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if scaling == "standard":
+            shift, spread = float(np.mean(values)), float(np.std(values))
+        else:
+            shift, spread = float(np.min(values)), float(np.ptp(values))
+        scale = float(np.float64(weight) / spread) if 0.0 < spread < math.inf else math.inf
+    if scale == math.inf:
+        raise TableError(
+            f"column {column.name!r} cannot be scaled: its values from {np.min(values)} to "
+            f"{np.max(values)} are too close together or too far apart. Change its unit."
+        )
+    return Feature(column.name, column.kind, at, at + 1, shift, scale)
 
 
-def _categorical(column: Column, proposed: Iterable[Any], at: int, weight: float) -> Feature:
-    known = dict.fromkeys(sorted(column.frequencies, key=lambda value: (str(type(value)), value)))
-    known.update(dict.fromkeys(proposed))
+def _categorical(column: Column, candidates: list[Any], at: int, weight: float) -> Feature:
+    known = dict.fromkeys(_ordered(column.frequencies))
+    known.update(dict.fromkeys(value for value in candidates if value is not ABSENT))
     categories = tuple(known)
     scale = weight / math.sqrt(2.0)
     return Feature(column.name, column.kind, at, at + len(categories), 0.0, scale, categories)
+
+
+def _ordered(values: Iterable[Any]) -> list[Any]:
+    """In an order that does not depend on the rows'."""
+    try:
+        return sorted(values, key=lambda value: (str(type(value)), value))
+    except TypeError:  # complex numbers, tuples of different kinds
+        return sorted(values, key=lambda value: (str(type(value)), repr(value)))
 
 
 def _checked_weights(
     weights: Mapping[str, float] | None, columns: Sequence[Column]
 ) -> dict[str, float]:
     given = dict(weights or {})
-    unknown = given.keys() - {column.name for column in columns}
+    unknown = sorted(given.keys() - {column.name for column in columns})
     if unknown:
         raise TableError(
             f"weights name columns that the table does not have: {offenders(map(repr, unknown))}."

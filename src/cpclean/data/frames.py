@@ -9,7 +9,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from cpclean.data.columns import Column, as_kind, checked, column_from_objects
+from cpclean.data.columns import Column, as_kind, checked, column_from_objects, stripped
 from cpclean.errors import TableError, offenders
 
 
@@ -24,7 +24,7 @@ def columns_from(
     kinds = dict(kinds or {})
     columns = [
         as_kind(column, kinds.pop(column.name, column.kind))
-        for column in _detected(frame, tuple(null_tokens))
+        for column in _detected(frame, stripped(null_tokens))
     ]
     if kinds:
         raise TableError(
@@ -34,9 +34,11 @@ def columns_from(
 
 
 def _detected(frame: Any, tokens: tuple[str, ...]) -> Iterator[Column]:
-    if isinstance(frame, np.ndarray) or not hasattr(frame, "columns"):
+    if isinstance(frame, np.ndarray) or not hasattr(type(frame), "columns"):
         yield from _from_array(frame, tokens)
         return
+    if hasattr(type(frame), "collect"):  # lazy: even asking for its names is work
+        raise _not_in_memory(frame)
     names = [str(name) for name in _native_names(frame)]
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
@@ -44,9 +46,19 @@ def _detected(frame: Any, tokens: tuple[str, ...]) -> Iterator[Column]:
             f"column names must be distinct; more than one column is called "
             f"{offenders(map(repr, twice))}. Rename them first."
         )
-    table = nw.from_native(frame, eager_only=True)
+    try:
+        table = nw.from_native(frame, eager_only=True)
+    except TypeError as problem:
+        raise _not_in_memory(frame) from problem
     for name, series in zip(names, table.iter_columns(), strict=True):
         yield _from_series(name, series, tokens)
+
+
+def _not_in_memory(frame: Any) -> TableError:
+    return TableError(
+        "a table must be a pandas, polars or pyarrow frame in memory, or a 2-d array; got "
+        f"{type(frame).__module__}.{type(frame).__qualname__}. Collect or convert it first."
+    )
 
 
 def _native_names(frame: Any) -> list[Any]:
@@ -71,6 +83,8 @@ def _from_array(frame: Any, tokens: tuple[str, ...]) -> Iterator[Column]:
                 Column(name, "numeric", values.astype(np.float64), array.dtype.kind != "f")
             )
         else:
+            if array.dtype.kind == "M":  # nanoseconds would come out as plain numbers
+                values = values.astype("datetime64[us]")
             yield column_from_objects(name, values.tolist(), None, tokens)
 
 
@@ -79,13 +93,14 @@ def _from_series(name: str, series: Any, tokens: tuple[str, ...]) -> Column:
     if dtype.is_numeric() and not dtype.is_decimal():
         numbers = np.array(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
         return checked(Column(name, "numeric", numbers, dtype.is_integer()))
-    if dtype.is_decimal():
-        return column_from_objects(name, map(_float_or_none, series.to_list()), "numeric")
     return column_from_objects(name, series.to_list(), _KINDS.get(type(dtype)), tokens)
 
 
-def _float_or_none(value: Any) -> float | None:
-    return None if value is None else float(value)
-
-
-_KINDS: dict[Any, str] = {nw.Boolean: "boolean", nw.Date: "date", nw.Datetime: "date"}
+_KINDS: dict[Any, str] = {
+    nw.Decimal: "numeric",
+    nw.Boolean: "boolean",
+    nw.Date: "date",
+    nw.Datetime: "date",
+    nw.Categorical: "categorical",
+    nw.Enum: "categorical",
+}

@@ -23,6 +23,8 @@ from cpclean.data.rows import (
     check_finite,
     checked_weights,
     factored_row,
+    is_whole,
+    listed,
     plain_row,
 )
 from cpclean.errors import DataError, UnknownRowError, offenders
@@ -162,9 +164,9 @@ class IncompleteDataset:
         """One candidate vector of a row, shape (n_features,)."""
         row = self._row_number(row)
         count = int(self.candidate_counts[row])
-        if not 0 <= number < count:
+        if not is_whole(number) or not 0 <= number < count:
             raise UnknownRowError(
-                f"row {row} has candidates 0 to {count - 1}; got candidate {number}."
+                f"row {row} has candidates 0 to {count - 1}; got candidate {number!r}."
             )
         vector: Floats = self._base[row].copy()
         for cell in reversed(list(self._stored_cells(row))):
@@ -203,7 +205,7 @@ class IncompleteDataset:
         """
         row = self._row_number(row)
         if (candidate is None) == (value is None):
-            raise DataError("pin takes either the number of a candidate or a value, not both.")
+            raise DataError("pin takes the number of a candidate or a value: one of the two.")
         if candidate is not None:
             vector = self.candidate(row, candidate)
         else:
@@ -247,10 +249,10 @@ class IncompleteDataset:
     # -- plumbing ------------------------------------------------------------------------
 
     def _row_number(self, row: int) -> int:
-        if not 0 <= row < self.n_rows:
+        if not is_whole(row) or not 0 <= row < self.n_rows:
             raise UnknownRowError(
                 f"row must be an int in [0, {self.n_rows - 1}] (the data has {self.n_rows} rows); "
-                f"got {row}."
+                f"got {row if is_whole(row) else repr(row)}."
             )
         return int(row)
 
@@ -318,9 +320,11 @@ _DERIVED = frozenset({"candidate_counts", "n_worlds", "_prepared"})
 
 
 def _checked_rows(candidates: Any, priors: Any) -> list[StoredRow]:
-    given = list(candidates)
+    given = listed(candidates, "candidates must be a sequence with one candidate set a row")
     if not given:
         raise DataError("an incomplete dataset needs at least one row; got none.")
+    if priors is not None:
+        priors = listed(priors, "priors must be a sequence with one vector a row, or None")
     if priors is not None and len(priors) != len(given):
         raise DataError(
             f"priors must have one entry a row, {len(given)} in all; got {len(priors)}."
@@ -357,6 +361,11 @@ def _weights(prior: Any, size: int, row: int) -> Floats:
 
 def _vectors(one: Any, row: int) -> Floats:
     array = as_floats(one, f"the candidates of row {row}")
+    if array.ndim == 0:
+        raise DataError(
+            f"the candidates of row {row} must have shape (m, n_features); got the number {array}. "
+            "A row with one feature and one candidate is [[value]]."
+        )
     if array.ndim == 1 and len(array):
         array = array[None, :]
     if array.size == 0 or len(array) == 0:

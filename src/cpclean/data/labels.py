@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cpclean.data.rows import listed
 from cpclean.errors import DataError, offenders
 
 
@@ -39,7 +40,7 @@ def _one_dimensional(labels: Any) -> npt.NDArray[Any]:
     if isinstance(labels, np.ndarray) or hasattr(labels, "__array__"):
         array = np.asarray(labels)
     else:
-        given = list(labels)
+        given = listed(labels, "labels must be a sequence with one label a row")
         try:
             array = np.asarray(given)
         except ValueError:  # tuples of different lengths

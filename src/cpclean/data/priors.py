@@ -3,11 +3,17 @@
 "uniform"   all candidates alike
 "observed"  a candidate weighs as much as the observed values that are nearest to it
 "label"     the same among the rows of the row's own class, smoothed towards "observed"
+
+Your own: a function, or a dict from column to one of these names, a function, or the weights
+themselves, as in {"city": {"A": 3, "B": 1}}; columns that the dict does not name take "label".
+A candidate can weigh nothing: then its worlds exist, but have no share.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +21,7 @@ import numpy.typing as npt
 
 from cpclean.data.columns import OTHER, Column
 from cpclean.data.rows import Floats
-from cpclean.errors import TableError
+from cpclean.errors import TableError, offenders
 
 # A prior is a function (column, values, observed values of the column, those of the row's class)
 # -> weights; they are normalised here.
@@ -36,10 +42,10 @@ def shares_nearest(column: Column, values: tuple[Any, ...], observed: npt.NDArra
         listed = {value: place for place, value in enumerate(values)}
         counts = np.zeros(len(values))
         rest = listed.get(OTHER)
-        for value in observed:
+        for value, times in Counter(observed.tolist()).items():
             place = listed.get(value, rest)
             if place is not None:
-                counts[place] += 1.0
+                counts[place] += times
     else:
         counts = _nearest_counts(np.array(values, dtype=np.float64), observed)
     total = counts.sum()
@@ -49,11 +55,11 @@ def shares_nearest(column: Column, values: tuple[Any, ...], observed: npt.NDArra
 def _nearest_counts(values: Floats, observed: npt.NDArray[Any]) -> Floats:
     order = np.argsort(values, kind="stable")
     middle = (values[order][1:] + values[order][:-1]) / 2
+    seen = np.sort(observed, kind="stable")
     counts = np.zeros(len(values))
-    below = np.searchsorted(middle, observed, side="left")
-    above = np.searchsorted(middle, observed, side="right")
-    np.add.at(counts, order[below], 0.5)
-    np.add.at(counts, order[above], 0.5)
+    for side in ("left", "right"):  # what lies in the middle is counted half on either side
+        below = np.searchsorted(seen, middle, side=side)
+        counts[order] += np.diff(below, prepend=0, append=len(seen)) / 2
     return counts
 
 
@@ -81,16 +87,38 @@ def _label(
 NAMED: dict[str, Prior] = {"uniform": _uniform, "observed": _observed, "label": _label}
 
 
+@dataclass(frozen=True)
+class ByColumn:
+    """A prior for each column: a name, a function, or weights of its values."""
+
+    by_column: Mapping[str, Any]
+
+    def __call__(
+        self,
+        column: Column,
+        values: tuple[Any, ...],
+        everyone: npt.NDArray[Any],
+        own: npt.NDArray[Any],
+    ) -> Any:
+        given = self.by_column.get(column.name, "label")
+        if isinstance(given, Mapping):
+            return [given.get(column.shown(value), 0.0) for value in values]
+        return prior_named(given)(column, values, everyone, own)
+
+
 def prior_named(prior: Any) -> Prior:
     """The prior that a user's choice stands for."""
     if isinstance(prior, str) and prior in NAMED:
         return NAMED[prior]
+    if isinstance(prior, Mapping):
+        return ByColumn(prior)
     if callable(prior):
         chosen: Prior = prior
         return chosen
     raise TableError(
-        f"prior must be one of {', '.join(sorted(NAMED))}, or a function "
-        f"(column, values, observed, observed_in_class) -> weights; got {prior!r}."
+        f"prior must be one of {', '.join(sorted(NAMED))}, a function "
+        "(column, values, observed, observed_in_class) -> weights, or a dict from column to one of "
+        f"these or to weights; got {prior!r}."
     )
 
 
@@ -104,23 +132,48 @@ class CellPriors:
         self._columns = columns
         self._codes = codes
         self._trusted = trusted  # (rows, columns): cells that are present and not doubted
+        self._found: dict[tuple[int, int | None], npt.NDArray[Any]] = {}
         self._seen: dict[tuple[int, int, tuple[Any, ...]], Floats] = {}
+        if isinstance(prior, Mapping):
+            unknown = sorted(prior.keys() - {column.name for column in columns})
+            if unknown:
+                raise TableError(
+                    "prior names columns that the table does not have: "
+                    f"{offenders(map(repr, unknown))}."
+                )
 
     def weights(self, cell: int, code: int, values: tuple[Any, ...]) -> Floats:
+        """Weights of a hole's values in a row of class `code`; they sum to 1."""
         key = (cell, code, values)
         if key not in self._seen:
             column = self._columns[cell]
-            trusted = self._trusted[:, cell]
-            everyone = column.values[trusted]
-            own = column.values[trusted & (self._codes == code)]
-            self._seen[key] = _normalised(
-                self._prior(column, values, everyone, own), len(values), column
+            given = self._prior(
+                column, values, self._observed(cell, None), self._observed(cell, code)
             )
+            self._seen[key] = _normalised(given, len(values), column)
         return self._seen[key]
+
+    def _observed(self, cell: int, code: int | None) -> npt.NDArray[Any]:
+        """Trusted values of a column, of one class or of all; numbers in order."""
+        if (cell, code) not in self._found:
+            rows = self._trusted[:, cell]
+            if code is not None:
+                rows = rows & (self._codes == code)
+            column = self._columns[cell]
+            found = column.values[rows]
+            found = found if column.kind == "categorical" else np.sort(found)
+            found.flags.writeable = False
+            self._found[cell, code] = found
+        return self._found[cell, code]
 
 
 def _normalised(weights: Any, size: int, column: Column) -> Floats:
-    array = np.asarray(weights, dtype=np.float64)
+    try:
+        array = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError) as problem:
+        raise TableError(
+            f"the prior of column {column.name!r} must give {size} numbers; got {weights!r}."
+        ) from problem
     if array.shape != (size,) or not np.isfinite(array).all() or (array < 0).any():
         raise TableError(
             f"the prior of column {column.name!r} must give {size} weights, finite and not "

@@ -11,9 +11,11 @@ candidates are all their combinations), or whole versions of the row's holes tak
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -42,15 +44,24 @@ class Options:
     @property
     def n_candidates(self) -> int:
         if self.joint:
-            return len(self.values[0])
-        return int(np.prod([float(len(values)) for values in self.values]))
+            return len(self.values[0]) if self.values else 1
+        return math.prod(len(values) for values in self.values)
+
+    @property
+    def versions(self) -> list[tuple[Any, ...]]:
+        """The values that belong together, if `joint`."""
+        return list(zip(*self.values, strict=True))
 
 
 class Repair(Protocol):
     """Your own repair needs this one method."""
 
     def propose(self, columns: Sequence[Column], holes: Bools) -> dict[int, Options]:
-        """Options of every row that has a hole; holes has shape (rows, columns)."""
+        """Options of every row that has a hole; holes has shape (rows, columns).
+
+        Values are as the columns store them (dates as seconds). Holes of a column without any
+        observed value may be left out: without proposals such a column is ignored.
+        """
         ...
 
 
@@ -70,7 +81,12 @@ def default_values(column: Column) -> tuple[Any, ...]:
 def quantiles(size: int) -> Callable[[Column], tuple[Any, ...]]:
     """A repair function for numeric columns: a grid of `size` quantiles from min to max."""
 
+    if size < 1:
+        raise TableError(f"quantiles needs a size of at least 1; got {size}.")
+
     def values(column: Column) -> tuple[Any, ...]:
+        if column.kind == "boolean":
+            return default_values(column)
         if column.kind == "categorical":
             raise TableError(f"column {column.name!r} is categorical and has no quantiles.")
         points = np.quantile(column.observed, np.linspace(0.0, 1.0, size))
@@ -97,12 +113,15 @@ class ColumnValues:
         if unknown:
             raise TableError(
                 "repairs name columns that the table does not have: "
-                f"{offenders(map(repr, unknown))}."
+                f"{offenders(map(repr, sorted(unknown)))}."
             )
-        values = {
-            number: _column_values(columns[number], given.get(columns[number].name, default_values))
-            for number in np.flatnonzero(holes.any(axis=0)).tolist()
-        }
+        values = {}
+        for number in np.flatnonzero(holes.any(axis=0)).tolist():
+            column = columns[number]
+            own = given.get(column.name, default_values)
+            if len(column.observed) or not callable(own):
+                values[number] = _column_values(column, own)
+        holes = holes & np.isin(np.arange(len(columns)), list(values))
         options = {}
         for row in np.flatnonzero(holes.any(axis=1)).tolist():
             cells = tuple(np.flatnonzero(holes[row]).tolist())
@@ -112,20 +131,16 @@ class ColumnValues:
 
 def _column_values(column: Column, given: Any) -> tuple[Any, ...]:
     found = given(column) if callable(given) else given
-    values = tuple(
-        dict.fromkeys(value if value is OTHER else column.stored(value) for value in found)
-    )
+    if isinstance(found, str) or not hasattr(found, "__iter__"):
+        found = () if found is None else (found,)
+    found = list(found)
+    values = tuple(dict.fromkeys(column.stored(value) for value in found))
     if not values or any(value is None or value != value for value in values):
         raise TableError(
-            f"the repair of column {column.name!r} gives {_shown(found)}; "
+            f"the repair of column {column.name!r} gives {found[:5] or 'nothing'}; "
             "a hole needs at least one value, and none of them null."
         )
     return values
-
-
-def _shown(found: Any) -> str:
-    listed = list(found)
-    return "nothing" if not listed else str(listed[:5])
 
 
 @dataclass(frozen=True)
@@ -150,6 +165,13 @@ class Versions:
     def propose(self, columns: Sequence[Column], holes: Bools) -> dict[int, Options]:
         if self.weigh not in ("distinct", "version"):
             raise TableError(f'weigh must be "distinct" or "version"; got {self.weigh!r}.')
+        expected = (len(holes), len(columns))
+        shapes = {(len(table[0].values) if table else 0, len(table)) for table in self.tables}
+        if shapes != {expected}:
+            raise TableError(
+                f"repairs need at least one version of the table, each of shape {expected}; "
+                f"got {offenders(sorted(shapes)) or 'none'}."
+            )
         options = {}
         for row in np.flatnonzero(holes.any(axis=1)).tolist():
             cells = tuple(np.flatnonzero(holes[row]).tolist())
@@ -177,13 +199,15 @@ class Imputers:
     """Scikit-learn style imputers, one whole-table repair each.
 
     An imputer sees the numeric, boolean and date columns as numbers. Categorical columns take their
-    most frequent category in every version, for most imputers cannot read them.
+    most frequent category in every version, for most imputers cannot read them. The imputers
+    themselves stay as they are: copies are fitted.
     """
 
     imputers: Sequence[Any]
     weigh: str = "distinct"
 
     def propose(self, columns: Sequence[Column], holes: Bools) -> dict[int, Options]:
+        holes = holes & np.array([len(column.observed) > 0 for column in columns])
         numeric = [n for n, column in enumerate(columns)
                    if column.kind != "categorical" and len(column.observed)]  # fmt: skip
         table = np.column_stack(
@@ -195,7 +219,9 @@ class Imputers:
                 raise TableError(
                     f"repairs must have fit_transform, as scikit-learn's imputers; got {imputer!r}."
                 )
-            filled = np.asarray(imputer.fit_transform(table), dtype=np.float64)
+            filled = table
+            if numeric:
+                filled = np.asarray(deepcopy(imputer).fit_transform(table), dtype=np.float64)
             if filled.shape != table.shape or np.isnan(filled).any():
                 raise TableError(
                     f"{imputer!r} must fill every hole of a table of shape {table.shape}; "
@@ -235,37 +261,131 @@ def repair_named(repairs: Any) -> Repair:
     )
 
 
+def checked_options(
+    options: Mapping[int, Options], columns: Sequence[Column], holes: Bools
+) -> dict[int, Options]:
+    """What a repair proposed, refused where it cannot be used; cells in order of columns."""
+    strange = [row for row in options if not 0 <= row < len(holes) or not holes[row].any()]
+    if strange:
+        raise TableError(f"the repair proposes values for row {offenders(strange)}: no hole there.")
+    proposed = {cell for one in options.values() for cell in one.cells}
+    usable = np.array([len(c.observed) > 0 or n in proposed for n, c in enumerate(columns)])
+    result = {}
+    for row in np.flatnonzero((holes & usable).any(axis=1)).tolist():
+        own = options.get(row, Options((), ()))
+        filled = [cell for cell, values in zip(own.cells, own.values, strict=True) if len(values)]
+        wanted = np.flatnonzero(holes[row] & usable).tolist()
+        lacking = sorted(set(wanted).difference(filled))
+        if lacking:
+            raise _unusable("nothing", row, lacking, columns)
+        if extra := sorted(set(own.cells).difference(wanted)):
+            names = offenders(repr(columns[cell].name) for cell in extra)
+            raise TableError(f"the repair proposes values for row {row}, column {names}: no hole.")
+        result[row] = _in_order(row, own, columns)
+    return result
+
+
+def _in_order(row: int, options: Options, columns: Sequence[Column]) -> Options:
+    order = sorted(range(len(options.cells)), key=options.cells.__getitem__)
+    values = []
+    for place in order:
+        column = columns[options.cells[place]]
+        stored = [column.stored(value) for value in options.values[place]]
+        if column.kind == "date":  # to the microsecond, as they are shown
+            stored = [value if value != value else column.stored(column.shown(value))
+                      for value in stored]  # fmt: skip
+        if any(value is None or value != value for value in stored):
+            raise _unusable("a null", row, [options.cells[place]], columns)
+        if column.kind != "categorical" and not np.isfinite(stored).all():
+            raise _unusable("an infinite value", row, [options.cells[place]], columns)
+        values.append(tuple(stored))
+    weights = options.weights
+    if options.joint:
+        sizes = {len(one) for one in values} | ({len(weights)} if weights is not None else set())
+        if len(sizes) != 1 or (weights is not None and not min(weights) > 0):
+            raise TableError(
+                f"versions of row {row} must have one value a cell, and a weight above 0 if any."
+            )
+    return Options(tuple(sorted(options.cells)), tuple(values), options.joint, weights)
+
+
+def _unusable(what: str, row: int, cells: list[int], columns: Sequence[Column]) -> TableError:
+    names = offenders(repr(columns[cell].name) for cell in cells)
+    return TableError(
+        f"the repair returns {what} for the hole in row {row}, column {names}. "
+        "Every hole needs at least one candidate, and none of them null or infinite."
+    )
+
+
+def with_present(options: Options, present: Mapping[int, Any]) -> Options:
+    """Add the present values of doubted cells (cell -> value) to the candidates, in front."""
+    if not present:
+        return options
+    if not options.joint:
+        values = tuple(
+            tuple(dict.fromkeys((present[cell], *own))) if cell in present else own
+            for cell, own in zip(options.cells, options.values, strict=True)
+        )
+        return replace(options, values=values)
+    kept = [
+        tuple(present.get(cell, value) for cell, value in zip(options.cells, version, strict=True))
+        for version in options.versions
+    ]
+    weights = None if options.weights is None else options.weights * 2
+    return merged(options, [*kept, *options.versions], weights)
+
+
+def merged(
+    options: Options, versions: Sequence[tuple[Any, ...]], weights: Sequence[float] | None
+) -> Options:
+    """Joint options of these versions, equal ones only once; their weights add up."""
+    total: dict[tuple[Any, ...], float] = {}
+    for number, version in enumerate(versions):
+        weight = 1.0 if weights is None else weights[number]
+        total[version] = total.get(version, 0.0) + weight
+    added = None if weights is None else tuple(total.values())
+    return Options(options.cells, tuple(zip(*total, strict=True)), joint=True, weights=added)
+
+
 def capped(
     options: dict[int, Options], columns: Sequence[Column], limit: int
 ) -> dict[int, Options]:
-    """At most `limit` candidates a row: holes with most values lose their last ones first."""
-    result, cut = {}, []
+    """At most `limit` candidates a row: holes with most values lose some first."""
+    if limit < 1:
+        raise TableError(f"max_candidates must be an int of at least 1; got {limit}.")
+    result, told = dict(options), []
     for row, one in options.items():
         if one.n_candidates <= limit:
-            result[row] = one
             continue
-        cut.append(row)
-        if one.joint:
-            weights = None if one.weights is None else one.weights[:limit]
-            values = tuple(value[:limit] for value in one.values)
-            result[row] = Options(one.cells, values, True, weights)
-            continue
-        kept = [len(values) for values in one.values]
-        while float(np.prod([float(size) for size in kept])) > limit:
-            kept[int(np.argmax(kept))] -= 1
-        values = tuple(
-            _thinned(all_values, size, columns[cell])
-            for all_values, size, cell in zip(one.values, kept, one.cells, strict=True)
+        result[row] = _smaller(one, columns, limit)
+        kept = ", ".join(
+            f"{len(few)} of {len(many)} values of {columns[cell].name!r}"
+            for cell, few, many in zip(one.cells, result[row].values, one.values, strict=True)
+            if len(few) < len(many)
         )
-        result[row] = Options(one.cells, values)
-    if cut:
+        told.append(f"row {row} keeps {result[row].n_candidates} of {one.n_candidates} ({kept})")
+    if told:
         warnings.warn(
-            f"rows {offenders(cut)} have more than {limit} candidates; values were dropped from "
-            "their holes. Raise max_candidates, or propose fewer values.",
+            f"more than {limit} candidates a row: {offenders(told)}. "
+            "Raise max_candidates, or propose fewer values.",
             UserWarning,
             stacklevel=3,
         )
     return result
+
+
+def _smaller(options: Options, columns: Sequence[Column], limit: int) -> Options:
+    if options.joint:
+        weights = None if options.weights is None else options.weights[:limit]
+        return Options(options.cells, tuple(v[:limit] for v in options.values), True, weights)
+    kept = [len(values) for values in options.values]
+    while math.prod(kept) > limit:
+        kept[kept.index(max(kept))] -= 1
+    values = tuple(
+        _thinned(all_values, size, columns[cell])
+        for all_values, size, cell in zip(options.values, kept, options.cells, strict=True)
+    )
+    return Options(options.cells, values)
 
 
 def _thinned(values: tuple[Any, ...], size: int, column: Column) -> tuple[Any, ...]:

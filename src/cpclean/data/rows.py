@@ -91,6 +91,9 @@ def as_floats(values: Any, what: str) -> Floats:
     """A float64 copy-if-needed of real numbers, or an error that says what was wrong."""
     try:
         array = np.asarray(values)
+    except ValueError as problem:
+        raise DataError(f"{what} must be vectors of equal length; {problem}") from problem
+    try:
         if array.dtype.kind in "USMmVc":
             raise TypeError(array.dtype)
         return np.asarray(array, dtype=np.float64)
@@ -98,6 +101,18 @@ def as_floats(values: Any, what: str) -> Floats:
         raise DataError(
             f"{what} must be numbers; got {_describe(values)}. Encode categories as numbers first."
         ) from problem
+
+
+def is_whole(number: Any) -> bool:
+    """Whether something is an int, and not a bool in its place."""
+    return isinstance(number, int | np.integer) and not isinstance(number, bool)
+
+
+def listed(items: Any, what: str) -> list[Any]:
+    """The items of a sequence, or an error that says what was expected."""
+    if isinstance(items, str | bytes) or not hasattr(items, "__iter__"):
+        raise DataError(f"{what}; got {type(items).__name__}.")
+    return list(items)
 
 
 def check_finite(array: Floats, what: str) -> None:
@@ -147,8 +162,14 @@ def factored_row(row: FactoredRow, n_features: int | None, where: str) -> Stored
     if base.ndim != 1 or (n_features is not None and len(base) != n_features):
         expected = "one dimension" if n_features is None else f"shape ({n_features},)"
         raise DataError(f"the base of {where} must have {expected}; got {base.shape}.")
+    given = listed(row.cells, f"the cells of {where} must be a sequence of Cell")
+    for cell in given:
+        if not isinstance(cell, Cell):
+            raise DataError(
+                f"the cells of {where} must be of class Cell; got {type(cell).__name__}."
+            )
     cells = sorted(
-        (_stored_cell(cell, len(base), where) for cell in row.cells), key=lambda cell: cell.start
+        (_stored_cell(cell, len(base), where) for cell in given), key=lambda cell: cell.start
     )
     for left, right in pairwise(cells):
         if right.start < left.stop:

@@ -13,17 +13,27 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cpclean.data.columns import Column, as_kind, is_null
+from cpclean.data.columns import Column, as_kind, is_null, stripped
 from cpclean.data.encoding import Encoding, Feature, fit_encoding
 from cpclean.data.frames import columns_from
 from cpclean.data.incomplete import Cell, FactoredRow, IncompleteDataset, world_count_text
 from cpclean.data.labels import encode_labels
 from cpclean.data.priors import CellPriors
-from cpclean.data.repairs import Options, capped, repair_named
+from cpclean.data.repairs import (
+    ColumnValues,
+    Imputers,
+    Options,
+    capped,
+    checked_options,
+    merged,
+    repair_named,
+    with_present,
+)
 from cpclean.data.rows import Floats
 from cpclean.errors import TableError, UnknownRowError, offenders
 
 Bools = npt.NDArray[np.bool_]
+_NUMBERS = (int, float, np.number)
 
 
 @dataclass(frozen=True)
@@ -51,10 +61,11 @@ class IncompleteTable:
         quartile, maximum), the four most frequent categories and "other"; all combinations of a
         row's holes. A list of scikit-learn imputers: one version of the table each. A dict from
         column to values, or to a function of the column; other columns by default.
-    prior : "label", "observed", "uniform", or function
+    prior : "label", "observed", "uniform", function, or dict
         How likely each candidate is; see `cpclean.data.priors`.
     suspects : bool array of shape (n_rows, n_columns), or list of (row, column name), optional
-        Cells that are present but doubtful. Their candidates include the present value.
+        Cells that are present but doubtful; rows are counted as in the frame. Their candidates are
+        the present value, first, and what the repair proposes.
     kinds : dict from column name to "numeric", "categorical", "boolean" or "date", optional
         Where the detected kind is not the one meant.
     scaling : {"minmax", "standard", "none"}
@@ -105,28 +116,36 @@ class IncompleteTable:
         max_candidates: int = 5**8,
         drop_unlabelled: bool = False,
     ) -> None:
-        self.null_tokens = tuple(null_tokens)
+        self.null_tokens = stripped(null_tokens)
         columns = columns_from(frame, kinds, self.null_tokens)
-        columns, labels, self.label = _split_label(columns, label)
+        columns, labels, self.label = _split_label(columns, label, self.null_tokens)
         doubted = _suspect_mask(suspects, columns, len(labels))
         self.rows_kept = _labelled(labels, drop_unlabelled)
         self.columns = tuple(
             replace(column, values=column.values[self.rows_kept]) for column in columns
         )
         self.names = tuple(column.name for column in self.columns)
-        labels = labels[self.rows_kept]
-        doubted = doubted[self.rows_kept]
+        codes, classes = encode_labels(labels[self.rows_kept])
         missing = np.column_stack([column.missing for column in self.columns])
+        doubted = doubted[self.rows_kept] & ~missing
         self.holes = missing | doubted
-        self._warn_and_check(missing, labels)
+        repair = repair_named(repairs)
+        if isinstance(repair, ColumnValues | Imputers):  # others may know such a row
+            self._check_empty_rows(missing)
+        # Nothing is learnt from a doubted cell: neither candidates, scales nor priors.
         known = [_blanked(column, doubted[:, n]) for n, column in enumerate(self.columns)]
-        options = repair_named(repairs).propose(known, self._open_holes())
-        options = {row: self._with_present(row, one, doubted) for row, one in options.items()}
-        self.options = capped(self._checked(options), self.columns, max_candidates)
-        self.encoding = fit_encoding(known, self._proposed(), scaling, weights)
-        codes, _ = encode_labels(labels)
-        self._priors = CellPriors(prior, self.columns, codes, ~self.holes)
-        self.dataset = self._build(labels, codes)
+        options = checked_options(repair.propose(known, self.holes), known, self.holes)
+        options = {
+            row: with_present(one, {cell: self.columns[cell].values[row]
+                                    for cell in one.cells if doubted[row, cell]})
+            for row, one in options.items()
+        }  # fmt: skip
+        self.options = capped(options, self.columns, max_candidates)
+        proposed = self._proposed()
+        _warn(known, proposed, classes)
+        self.encoding = fit_encoding(known, proposed, scaling, weights)
+        self._priors = CellPriors(prior, known, codes, ~self.holes)
+        self.dataset = self._build(labels[self.rows_kept], codes)
 
     # -- looking ---------------------------------------------------------------------------
 
@@ -149,11 +168,7 @@ class IncompleteTable:
             return [{}]
         options = self._in_space(self.options[row])
         columns = [self.columns[cell] for cell in options.cells]
-        together = (
-            zip(*options.values, strict=True)
-            if options.joint
-            else itertools.product(*options.values)
-        )
+        together = options.versions if options.joint else itertools.product(*options.values)
         return [
             {
                 column.name: column.shown(value)
@@ -170,11 +185,10 @@ class IncompleteTable:
                 column.kind,
                 int(self.holes[:, number].sum()),
                 len(column.frequencies),
-                column.treatment if self.encoding.features[number] or column.ignored
-                else "left out: weight 0",
+                self.encoding.treatments[number],
             )
             for number, column in enumerate(self.columns)
-        )  # fmt: skip
+        )
 
     def encode(self, frame: Any) -> Floats:
         """Complete rows of another frame, with the same columns, as vectors of the space."""
@@ -254,16 +268,14 @@ class IncompleteTable:
     def _in_space(self, options: Options) -> Options:
         """Without the cells of columns that have no place in the space."""
         kept = [n for n, cell in enumerate(options.cells) if self.encoding.features[cell]]
-        return replace(
-            options,
-            cells=tuple(options.cells[n] for n in kept),
-            values=tuple(options.values[n] for n in kept),
+        if len(kept) == len(options.cells):
+            return options
+        inside = Options(
+            tuple(options.cells[n] for n in kept), tuple(options.values[n] for n in kept)
         )
-
-    def _open_holes(self) -> Bools:
-        """Holes of columns for which something can be proposed."""
-        empty = np.array([len(column.observed) == 0 for column in self.columns])
-        return np.asarray(self.holes & ~empty)
+        if not options.joint or not kept:
+            return inside
+        return merged(inside, inside.versions, options.weights)
 
     def _proposed(self) -> dict[int, list[Any]]:
         found: dict[int, dict[Any, None]] = {}
@@ -272,73 +284,12 @@ class IncompleteTable:
                 found.setdefault(cell, {}).update(dict.fromkeys(values))
         return {cell: list(values) for cell, values in found.items()}
 
-    def _checked(self, options: dict[int, Options]) -> dict[int, Options]:
-        """A repair must propose something for every hole."""
-        open_holes = self._open_holes()
-        for row in np.flatnonzero(open_holes.any(axis=1)).tolist():
-            wanted = set(np.flatnonzero(open_holes[row]).tolist())
-            given = options.get(row)
-            cells = set() if given is None else set(given.cells)
-            empty = wanted - cells
-            if given is not None:
-                empty |= {
-                    cell
-                    for cell, values in zip(given.cells, given.values, strict=True)
-                    if not values or any(is_null(value) for value in values)
-                }
-            if empty:
-                names = offenders(repr(self.names[cell]) for cell in sorted(empty))
-                raise TableError(
-                    f"the repair returns nothing, or a null, for the hole in row {row}, "
-                    f"column {names}. Every hole needs at least one candidate."
-                )
-        return options
-
-    def _with_present(self, row: int, options: Options, doubted: Bools) -> Options:
-        """Add the present value of doubted cells to their candidates."""
-        present = {
-            cell: self.columns[cell].values[row]
-            for cell in options.cells
-            if doubted[row, cell] and not self.columns[cell].missing[row]
-        }
-        if not present:
-            return options
-        if not options.joint:
-            values = tuple(
-                tuple(dict.fromkeys((present[cell], *own))) if cell in present else own
-                for cell, own in zip(options.cells, options.values, strict=True)
-            )
-            return replace(options, values=values)
-        versions = list(zip(*options.values, strict=True))
-        kept = [
-            tuple(
-                present.get(cell, value) for cell, value in zip(options.cells, version, strict=True)
-            )
-            for version in versions
-        ]
-        joined = list(dict.fromkeys([*kept, *versions]))
-        return Options(options.cells, tuple(zip(*joined, strict=True)), joint=True)
-
-    def _warn_and_check(self, missing: Bools, labels: npt.NDArray[Any]) -> None:
-        empty_rows = np.flatnonzero(missing.all(axis=1))
-        if len(empty_rows):
-            rows = offenders(self.rows_kept[empty_rows].tolist())
+    def _check_empty_rows(self, missing: Bools) -> None:
+        empty = np.flatnonzero(missing.all(axis=1))
+        if len(empty):
             raise TableError(
-                f"every row needs at least one value; nothing is known of row {rows}. "
-                "Drop these rows."
-            )
-        empty = [column.name for column in self.columns if not len(column.observed)]
-        if empty:
-            warnings.warn(
-                f"no value is observed in column {offenders(map(repr, empty))}: it is ignored.",
-                UserWarning,
-                stacklevel=3,
-            )
-        if len(set(labels.tolist())) == 1:
-            warnings.warn(
-                f"all rows have the label {labels[0]!r}: every prediction will be certain.",
-                UserWarning,
-                stacklevel=3,
+                "every row needs at least one value; nothing is known of row "
+                f"{offenders(self.rows_kept[empty].tolist())}. Drop these rows."
             )
 
     def _check_row(self, row: int) -> None:
@@ -354,14 +305,12 @@ class IncompleteTable:
         names = tuple(column.name for column in given)
         if names != self.names:
             raise TableError(_difference(self.names, names))
-        columns = []
-        for mine, theirs in zip(self.columns, given, strict=True):
-            if mine.kind != "categorical" and theirs.kind == "categorical" and len(theirs.observed):
-                raise TableError(
-                    f"column {mine.name!r} is {mine.kind} in the training table, but here it holds "
-                    f"{theirs.observed[0]!r}. Convert it first."
-                )
-            columns.append(as_kind(theirs, mine.kind) if len(theirs.observed) else theirs)
+        columns = [
+            _as_trained(theirs, mine) if feature is not None and len(theirs.observed) else theirs
+            for mine, theirs, feature in zip(
+                self.columns, given, self.encoding.features, strict=True
+            )
+        ]
         holes = [
             (column.name, row)
             for column, feature in zip(columns, self.encoding.features, strict=True)
@@ -377,8 +326,43 @@ class IncompleteTable:
         return columns
 
 
+def _as_trained(theirs: Column, mine: Column) -> Column:
+    """A column to predict from, read as the one of the training table was."""
+    kinds = {mine.kind, mine.given or mine.kind}
+    if kinds & {"numeric", "boolean"}:
+        kinds |= {"numeric", "boolean"}
+    if mine.kind == "categorical" and any(isinstance(v, _NUMBERS) for v in mine.frequencies):
+        kinds |= {"numeric", "boolean"}
+    if theirs.kind not in kinds:
+        raise TableError(
+            f"column {mine.name!r} is {mine.kind} in the training table, but here it is "
+            f"{theirs.kind} and holds {theirs.shown(theirs.observed[0])!r}. Convert it first."
+        )
+    return as_kind(theirs, mine.kind)
+
+
+def _warn(known: Sequence[Column], proposed: Mapping[int, Any], classes: npt.NDArray[Any]) -> None:
+    empty = [
+        column.name
+        for number, column in enumerate(known)
+        if not len(column.observed) and number not in proposed
+    ]
+    if empty:
+        warnings.warn(
+            f"no value is observed in column {offenders(map(repr, empty))}: it is ignored.",
+            UserWarning,
+            stacklevel=3,
+        )
+    if len(classes) == 1:
+        warnings.warn(
+            f"all rows have the label {classes[0]!r}: every prediction will be certain.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
 def _split_label(
-    columns: list[Column], label: Any
+    columns: list[Column], label: Any, tokens: Sequence[str]
 ) -> tuple[list[Column], npt.NDArray[Any], str | None]:
     if not columns:
         raise TableError("a table needs at least one column; got none.")
@@ -387,27 +371,43 @@ def _split_label(
         raise TableError(
             'name the label column, as in label="y", or give one label a row as label=labels.'
         )
-    if not isinstance(label, str):
-        labels = np.empty(len(label), dtype=object)
-        labels[:] = [None if is_null(one) else one for one in _listed(label)]
-        if len(labels) != n_rows:
-            raise TableError(f"the table has {n_rows} rows, but {len(labels)} labels were given.")
-        return columns, labels, None
+    if n_rows == 0:
+        raise TableError("a table needs at least one row; got none.")
+    if not isinstance(label, str) and hasattr(label, "__iter__"):
+        listed = _listed(label, tokens)
+        if len(listed) != n_rows:
+            raise TableError(f"the table has {n_rows} rows, but {len(listed)} labels were given.")
+        return columns, _objects(listed), None
+    label = str(label)  # columns of pandas may be called by numbers
     found = [column for column in columns if column.name == label]
     if not found:
         names = offenders((repr(column.name) for column in columns), 8)
         raise TableError(f"there is no label column {label!r}; the columns are {names}.")
-    labels = np.empty(n_rows, dtype=object)
-    labels[:] = [found[0].shown(value) for value in found[0].values]
+    labels = _objects([found[0].shown(value) for value in found[0].values])
     rest = [column for column in columns if column.name != label]
     if not rest:
         raise TableError(f"besides the label {label!r} a table needs at least one column.")
     return rest, labels, label
 
 
-def _listed(labels: Any) -> list[Any]:
-    listed: list[Any] = labels.tolist() if hasattr(labels, "tolist") else list(labels)
-    return listed
+def _listed(labels: Any, tokens: Sequence[str]) -> list[Any]:
+    if len(getattr(labels, "shape", (0,))) != 1:
+        raise TableError(f"labels must be one-dimensional, one a row; got shape {labels.shape}.")
+    for method in ("tolist", "to_pylist"):  # arrays and series; pyarrow
+        if hasattr(labels, method):
+            labels = getattr(labels, method)()
+            break
+    return [
+        None if is_null(one) or (isinstance(one, str) and one.strip() in tokens) else one
+        for one in labels
+    ]
+
+
+def _objects(items: Sequence[Any]) -> npt.NDArray[Any]:
+    array = np.empty(len(items), dtype=object)
+    for number, item in enumerate(items):  # one by one: NumPy would unpack tuples
+        array[number] = item
+    return array
 
 
 def _labelled(labels: npt.NDArray[Any], drop: bool) -> npt.NDArray[np.int64]:
@@ -427,7 +427,10 @@ def _suspect_mask(suspects: Any, columns: Sequence[Column], n_rows: int) -> Bool
     mask = np.zeros((n_rows, len(columns)), dtype=bool)
     if suspects is None:
         return mask
-    given = np.asarray(suspects)
+    try:
+        given = np.asarray(suspects)
+    except ValueError:  # of different lengths
+        given = np.empty(0)
     if given.dtype == bool:
         if given.shape != mask.shape:
             raise TableError(
@@ -436,8 +439,14 @@ def _suspect_mask(suspects: Any, columns: Sequence[Column], n_rows: int) -> Bool
             )
         return np.asarray(given)
     numbers = {column.name: number for number, column in enumerate(columns)}
-    for row, name in suspects:
-        if name not in numbers or not 0 <= row < n_rows:
+    try:
+        cells = [(row, str(name)) for row, name in suspects]
+    except (TypeError, ValueError) as problem:
+        raise TableError(
+            f"suspects must be a boolean mask or a list of (row, column name); got {suspects!r}."
+        ) from problem
+    for row, name in cells:
+        if name not in numbers or row not in range(n_rows):
             raise TableError(f"suspects names row {row}, column {name!r}, which is not there.")
         mask[row, numbers[name]] = True
     return mask

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -51,11 +52,15 @@ def conditional_shares(
     >>> [shares.tolist() for shares in conditional_shares(data, [0.0], n_neighbors=1)]
     [[[1.0, 0.0], [0.0, 1.0]], [[0.5, 0.5]], [[0.5, 0.5]]]
     """
-    point = np.asarray(x)
-    query = ask(data, point[None, :] if point.ndim == 1 else point, n_neighbors, metric)
-    if len(query.points) != 1:
+    points: Any
+    try:
+        points = [x] if np.ndim(x) == 1 else x
+    except ValueError:  # rows of unequal length: the check says so
+        points = x
+    query = ask(data, points, n_neighbors, metric)
+    if len(query.inverse) != 1:
         raise QueryError(
-            f"conditional_shares answers for one query point; got {len(point)}. "
+            f"conditional_shares answers for one query point; got {len(query.inverse)}. "
             "Call it point by point."
         )
     (given,) = query.over_blocks(_by_candidate)

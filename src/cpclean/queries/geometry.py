@@ -8,6 +8,7 @@ neighbourhood is larger than that takes more.
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -19,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cpclean.data.incomplete import IncompleteDataset, Ints
-from cpclean.data.rows import Floats
+from cpclean.data.rows import Floats, is_whole
 from cpclean.errors import QueryError, offenders
 from cpclean.queries import _near, _order
 
@@ -80,15 +81,17 @@ class Query:
         def work(piece: Floats) -> list[Result]:
             return self._answered(answer, self._measured(piece))
 
-        # Never in the main thread: a Ctrl-C that arrives while compiled code hands over its result
-        # breaks the process, and only the main thread is told of it.
         if threads <= 1 and threading.current_thread() is not threading.main_thread():
             return [one for piece in pieces for one in work(piece)]
-        pool = ThreadPoolExecutor(max(threads, 1))
+        pool = _worker() if threads <= 1 else ThreadPoolExecutor(threads)
+        waiting = [pool.submit(work, piece) for piece in pieces]
         try:
-            return [one for found in pool.map(work, pieces) for one in found]
+            return [one for found in waiting for one in found.result()]
         finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+            for found in waiting:
+                found.cancel()
+            if threads > 1:
+                pool.shutdown(wait=False)
 
     def _answered(
         self, answer: Callable[[Query, Floats, Near], Result], points: Floats
@@ -128,13 +131,11 @@ class Query:
         at = 0
         for row in range(self.data.n_rows):
             for candidate in self.data.candidates(row):
-                measured[:, at] = [self.distance(candidate, point) for point in points]
+                for number, point in enumerate(points):
+                    measured[number, at] = _checked_distance(
+                        self.distance(candidate, point), candidate, point, row
+                    )
                 at += 1
-        if not np.isfinite(measured).all():
-            raise QueryError(
-                "the metric must return finite distances; got NaN or infinity. "
-                "Check the function on single pairs of vectors."
-            )
         return measured
 
 
@@ -184,6 +185,21 @@ class Neighbourhood:
         return slice(self.positions.ptr[point], self.positions.ptr[point + 1])
 
 
+_workers: dict[int, ThreadPoolExecutor] = {}
+
+
+def _worker() -> ThreadPoolExecutor:
+    """The thread in which the main thread has its work done.
+
+    A Ctrl-C that arrives while compiled code hands over its result breaks the process, and only
+    the main thread is told of it. Kept from call to call; a forked process needs its own.
+    """
+    if os.getpid() not in _workers:
+        _workers.clear()
+        _workers[os.getpid()] = ThreadPoolExecutor(1, thread_name_prefix="cpclean")
+    return _workers[os.getpid()]
+
+
 def ask(data: IncompleteDataset, X: npt.ArrayLike, n_neighbors: int, metric: Metric) -> Query:
     """Check a question once; every later step trusts it."""
     if not isinstance(data, IncompleteDataset):
@@ -197,7 +213,7 @@ def ask(data: IncompleteDataset, X: npt.ArrayLike, n_neighbors: int, metric: Met
     points = _checked_points(X, width, metric)
     prepared = _prepared(data)
     if not callable(metric):
-        _check_magnitude(prepared.largest, points, code)
+        _check_magnitude(prepared, points, code)
     if code == _near.PRECOMPUTED and not callable(metric):
         inverse = np.arange(len(points))
     else:
@@ -220,16 +236,19 @@ class _Prepared:
 
     rows: _near.Rows
     largest: float  # of all values, without sign
+    smallest: float  # of the rows' largest values, without sign, that are not zero
     rarest: float  # a lower bound on the prior of any candidate
 
 
 def _prepared(data: IncompleteDataset) -> _Prepared:
     if "_prepared" not in data.__dict__:
         rows = _kernel_rows(data)
+        sizes = np.maximum(np.abs(rows.low).max(axis=0), np.abs(rows.high).max(axis=0))
         most_cells = int(data._n_cells.max())
         data.__dict__["_prepared"] = _Prepared(
             rows=rows,
-            largest=float(max(np.abs(rows.low).max(), np.abs(rows.high).max())),
+            largest=float(sizes.max()),
+            smallest=float(sizes[sizes > 0].min(initial=math.inf)),
             rarest=float(data._weights.min() ** most_cells) if most_cells else 1.0,
         )
     kept: _Prepared = data.__dict__["_prepared"]
@@ -292,12 +311,21 @@ def _frozen(rows: _near.Rows) -> _near.Rows:
     return rows
 
 
-def _is_whole(number: Any) -> bool:
-    return isinstance(number, int | np.integer) and not isinstance(number, bool)
+def _checked_distance(found: Any, candidate: Floats, point: Floats, row: int) -> float:
+    try:
+        distance = float(found)
+    except (TypeError, ValueError):
+        distance = math.nan
+    if not math.isfinite(distance):
+        raise QueryError(
+            f"the metric must return a finite distance; got {found!r} for x = "
+            f"{candidate.tolist()}, a candidate of row {row}, and t = {point.tolist()}."
+        )
+    return distance
 
 
 def _checked_n_neighbors(n_neighbors: Any, n_rows: int) -> int:
-    if not _is_whole(n_neighbors) or not 1 <= n_neighbors <= n_rows:
+    if not is_whole(n_neighbors) or not 1 <= n_neighbors <= n_rows:
         raise QueryError(
             f"n_neighbors must be an int in [1, {n_rows}] (the number of training rows); "
             f"got {n_neighbors!r}."
@@ -305,10 +333,10 @@ def _checked_n_neighbors(n_neighbors: Any, n_rows: int) -> int:
     return int(n_neighbors)
 
 
-def _metric_code(metric: Metric) -> int:
+def _metric_code(metric: Any) -> int:
     if callable(metric):
         return _near.PRECOMPUTED
-    if metric not in METRICS:
+    if not isinstance(metric, str) or metric not in METRICS:
         raise QueryError(
             f"metric must be one of {', '.join(sorted(METRICS))}, "
             f"or a function (x, t) -> distance; got {metric!r}."
@@ -319,6 +347,11 @@ def _metric_code(metric: Metric) -> int:
 def _checked_points(X: npt.ArrayLike, width: int, metric: Metric) -> Floats:
     try:
         given = np.asarray(X)
+    except ValueError as problem:
+        raise QueryError(
+            f"X must have rows of equal length, one a query point; {problem}"
+        ) from problem
+    try:
         if given.dtype.kind in "USMmVc":
             raise TypeError(f"dtype {given.dtype}")
         points = np.array(given, dtype=np.float64, order="C")
@@ -337,7 +370,8 @@ def _checked_points(X: npt.ArrayLike, width: int, metric: Metric) -> Floats:
             if metric == "precomputed"
             else "as many features as the training candidates"
         )
-        raise QueryError(f"X must have {width} columns ({meant}); got {points.shape[1]}.")
+        columns = "1 column" if width == 1 else f"{width} columns"
+        raise QueryError(f"X must have {columns} ({meant}); got {points.shape[1]}.")
     if not np.isfinite(points).all():
         bad = np.argwhere(~np.isfinite(points))
         places = offenders(tuple(int(i) for i in place) for place in bad)
@@ -348,14 +382,23 @@ def _checked_points(X: npt.ArrayLike, width: int, metric: Metric) -> Floats:
     return points
 
 
-def _check_magnitude(largest: float, points: Floats, code: int) -> None:
-    largest = max(largest, float(np.abs(points).max(initial=0.0)))
+def _check_magnitude(prepared: _Prepared, points: Floats, code: int) -> None:
+    sizes = np.abs(points).max(axis=1, initial=0.0)
+    largest = max(prepared.largest, float(sizes.max(initial=0.0)))
     limit = _LARGEST.get(code, _LARGEST_SUM)
     if largest > limit:
         raise QueryError(
             f"values must not exceed {limit:.0e}, or distances overflow; got {largest:.3g}. "
             "Scale the features."
         )
+    if code == _near.COSINE:
+        smallest = min(prepared.smallest, float(sizes[sizes > 0].min(initial=math.inf)))
+        if smallest < 1 / limit:
+            raise QueryError(
+                f"a vector must be zero or have a value of at least {1 / limit:.0e}, or its "
+                f"cosine underflows; got one with nothing above {smallest:.3g}. "
+                "Scale the features."
+            )
 
 
 def _distinct(points: Floats) -> tuple[Floats, Ints]:
@@ -382,9 +425,10 @@ def _groups(sizes: Ints, limit: int) -> Iterator[slice]:
 
 
 def _n_threads(n_jobs: int | None) -> int:
-    if n_jobs is not None and (not _is_whole(n_jobs) or n_jobs == 0):
+    if n_jobs is not None and (not is_whole(n_jobs) or n_jobs == 0):
         raise QueryError(
-            f"n_jobs must be None, a positive int, or -1 for all processors; got {n_jobs!r}."
+            "n_jobs must be None, a positive int, or a negative one to count from all processors "
+            f"(-1: all); got {n_jobs!r}."
         )
     if n_jobs is None:
         return 1

@@ -1,0 +1,1 @@
+"""Room 8: experiments on published and freshly made incomplete tables."""
