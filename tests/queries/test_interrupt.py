@@ -10,7 +10,7 @@ from cpclean import IncompleteDataset, {query}
 
 rng = np.random.default_rng(0)
 data = IncompleteDataset(list(rng.random((4000, 4, 6))), rng.integers(0, 2, 4000))
-X = rng.random((200_000, 6))
+X = rng.random((60_000, 6))
 before = {query}(data, X[:100])
 for wait in (0.2, 0.23, 0.26, 0.29):
     threading.Timer(wait, os.kill, (os.getpid(), signal.SIGINT)).start()

@@ -12,7 +12,7 @@ import math
 import os
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -84,14 +84,16 @@ class Query:
         if threads <= 1 and threading.current_thread() is not threading.main_thread():
             return [one for piece in pieces for one in work(piece)]
         pool = _worker() if threads <= 1 else ThreadPoolExecutor(threads)
-        waiting = [pool.submit(work, piece) for piece in pieces]
+        waiting: list[Future[list[Result]]] = []
         try:
+            for piece in pieces:  # within try: a Ctrl-C may arrive while work is handed out
+                waiting.append(pool.submit(work, piece))
             return [one for found in waiting for one in found.result()]
         finally:
             for found in waiting:
                 found.cancel()
             if threads > 1:
-                pool.shutdown(wait=False)
+                pool.shutdown(wait=False, cancel_futures=True)
 
     def _answered(
         self, answer: Callable[[Query, Floats, Near], Result], points: Floats
