@@ -152,6 +152,66 @@ def test_more_rows_than_a_block_and_more_near_rows_than_room() -> None:
         assert near.rows[near.ptr[point] : near.ptr[point + 1]].tolist() == expected.tolist()
 
 
+def _box_distances(low: np.ndarray, high: np.ndarray, t: np.ndarray, metric: str) -> np.ndarray:
+    """Smallest and largest distance of every box, shape (2, n), exact on small whole numbers."""
+    if metric == "linear":
+        ends = np.stack([-low * t, -high * t])
+        return np.stack([ends.min(axis=0).sum(axis=1), ends.max(axis=0).sum(axis=1)])
+    gap = np.maximum(np.maximum(low - t, t - high), 0.0)
+    reach = np.maximum(t - low, high - t)
+    if metric == "chebyshev":
+        return np.stack([gap.max(axis=1), reach.max(axis=1)])
+    power = 2 if metric == "euclidean" else 1
+    return np.stack([(gap**power).sum(axis=1), (reach**power).sum(axis=1)])
+
+
+@pytest.mark.parametrize("n_neighbors", [1, 3, 300])
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev", "linear"])
+def test_near_rows_of_many_blocks(metric: str, n_neighbors: int) -> None:
+    rng = np.random.default_rng(6)
+    table = np.repeat(rng.integers(-9, 10, size=(900, 1, 3)).astype(float), 4, axis=1)
+    holes = rng.permutation(900)[:200]
+    table[holes, :, rng.integers(3, size=200)] = rng.integers(-9, 10, size=(200, 4))
+    data = IncompleteDataset(list(table), np.arange(900) % 2)
+    X = rng.integers(-12, 13, size=(30, 3)).astype(float)
+    query = ask(data, X, n_neighbors, metric)
+    assert len(query.rows.block_at) > 5
+    near = Near(*_near.near_rows(query.rows, query.metric, query.points, n_neighbors, 10**9))
+    for point, t in enumerate(query.points):
+        bounds = _box_distances(table.min(axis=1), table.max(axis=1), t, metric)
+        reach = np.sort(bounds[1])[n_neighbors - 1]
+        expected = np.flatnonzero(bounds[0] <= reach)
+        own = slice(near.ptr[point], near.ptr[point + 1])
+        assert near.reach[point] == reach
+        assert near.rows[own].tolist() == expected.tolist()
+        assert near.bound[own].tolist() == bounds[0][expected].tolist()
+
+
+def test_near_rows_of_many_blocks_with_given_distances() -> None:
+    rng = np.random.default_rng(7)
+    data = IncompleteDataset(list(rng.normal(size=(700, 2, 1))), np.arange(700) % 2)
+    distances = rng.integers(0, 50, size=(5, 1400)).astype(float)
+    query = ask(data, distances, 3, "precomputed")
+    near = Near(*_near.near_rows(query.rows, query.metric, query.points, 3, 10**9))
+    for point, own in enumerate(distances.reshape(5, 700, 2)):
+        reach = np.sort(own.max(axis=1))[2]
+        expected = np.flatnonzero(own.min(axis=1) <= reach)
+        assert near.reach[point] == reach
+        assert near.rows[near.ptr[point] : near.ptr[point + 1]].tolist() == expected.tolist()
+
+
+def test_rows_are_sorted_point_by_point() -> None:
+    rng = np.random.default_rng(8)
+    for n_rows in (1, 63, 64, 65, 1000):
+        lists = [rng.permutation(n_rows)[: rng.integers(n_rows + 1)] for _ in range(4)]
+        ptr = np.concatenate([[0], np.cumsum([len(one) for one in lists])])
+        rows = np.concatenate(lists)
+        bound = rows * 0.5
+        _near._ascending(n_rows, ptr, rows, bound)
+        assert rows.tolist() == [row for one in lists for row in sorted(one.tolist())]
+        assert bound.tolist() == (rows * 0.5).tolist()
+
+
 def test_too_many_near_rows_for_several_points() -> None:
     data, X = instance(5, 40, n_points=4)
     query = ask(data, X, 3, "euclidean")

@@ -3,8 +3,13 @@
 Every row's candidates lie in a bounding box, which bounds the row's distances from below and
 above: distances are sums over features in feature order, and rounding is monotone, so the same
 sum over the box needs no margin. The K-th smallest upper bound is the point's *reach*; a row that
-begins beyond it is among the K nearest in no world. Cost: O(N d) a point, for N rows and d
-features.
+begins beyond it is among the K nearest in no world.
+
+1. Rows stand in blocks of neighbours, and a block has a box around its rows' boxes.
+2. Bound the distances of all blocks; look through the rows of the nearest one.
+3. Look through every other block that does not begin beyond the reach found so far.
+
+Cost: O(N d) a point at worst, for N rows and d features; the blocks passed over cost a 256th.
 
 Kernels that call each other share this file: the compilation cache does not see edits to a
 callee in another file.
@@ -19,7 +24,12 @@ from numba import njit
 
 EUCLIDEAN, MANHATTAN, CHEBYSHEV, LINEAR, COSINE, PRECOMPUTED = range(6)
 
-_BLOCK = 256  # rows bounded at a time, so that the bounds stay in the first-level cache
+BLOCK = 256  # rows bounded at a time, so that the bounds stay in the first-level cache
+
+
+# The powers of two below 2^64 leave different remainders modulo 67: which bit leaves which.
+_BIT = np.zeros(67, np.int64)
+_BIT[[2**bit % 67 for bit in range(64)]] = np.arange(64)
 
 
 class Sparse(NamedTuple):
@@ -30,6 +40,14 @@ class Sparse(NamedTuple):
     value: np.ndarray
 
 
+class Boxes(NamedTuple):
+    """Bounding boxes of sets of vectors."""
+
+    low: np.ndarray  # (d, n)
+    high: np.ndarray  # (d, n)
+    norms: np.ndarray  # (2, n) bounds of |x|^2, for cosine
+
+
 class Rows(NamedTuple):
     """The arrays of an incomplete dataset, as kernels want them (few: each one costs a call)."""
 
@@ -38,9 +56,10 @@ class Rows(NamedTuple):
     cells: np.ndarray  # (C, 5) first column, end, number of values, where values, weights begin
     values: np.ndarray  # every cell's values, column by column
     weights: np.ndarray  # every cell's prior
-    low: np.ndarray  # (d, N) the bounding box of every row
-    high: np.ndarray  # (d, N)
-    norms: np.ndarray  # (2, N) bounds of |x|^2, for cosine
+    order: np.ndarray  # (N) the rows in blocks of neighbours, ascending within a block
+    block_at: np.ndarray  # (B + 1) where each block begins in order
+    boxes: Boxes  # of the rows, in that order
+    block_boxes: Boxes  # of the blocks
     sparse: Sparse
 
 
@@ -54,22 +73,15 @@ def _cosine_order(dot, norm):
 
 
 @njit(cache=True, nogil=True)
-def _bound_block(rows, metric, t, first, count, near, far):
-    """Bounds of the distances of rows first..first+count-1 from their boxes."""
-    if metric == PRECOMPUTED:
-        for r in range(count):
-            at = rows.spans[first + r, 3]
-            own = t[at : at + rows.spans[first + r, 2]]
-            near[r] = own.min()
-            far[r] = own.max()
-        return
+def _bound_boxes(boxes, metric, t, first, count, near, far):
+    """Bounds of the distances to boxes first..first+count-1."""
     for r in range(count):
         near[r] = 0.0
         far[r] = 0.0
     for f in range(t.shape[0]):
         x = t[f]
-        low = rows.low[f, first : first + count]
-        high = rows.high[f, first : first + count]
+        low = boxes.low[f, first : first + count]
+        high = boxes.high[f, first : first + count]
         if metric == EUCLIDEAN:
             for r in range(count):
                 under = x - low[r]
@@ -102,9 +114,52 @@ def _bound_block(rows, metric, t, first, count, near, far):
                 far[r] -= one if one < two else two
     if metric == COSINE:
         for r in range(count):
-            _bound_cosine(
-                -near[r], -far[r], rows.norms[0, first + r], rows.norms[1, first + r], r, near, far
-            )
+            norm_low = boxes.norms[0, first + r]
+            norm_high = boxes.norms[1, first + r]
+            _bound_cosine(-near[r], -far[r], norm_low, norm_high, r, near, far)
+
+
+@njit(cache=True, nogil=True)
+def _bound_rows(rows, metric, t, first, count, near, far):
+    """Bounds of the distances of the rows that stand at first..first+count-1 in their order."""
+    if metric != PRECOMPUTED:
+        _bound_boxes(rows.boxes, metric, t, first, count, near, far)
+        return
+    for r in range(count):
+        row = rows.order[first + r]
+        at = rows.spans[row, 3]
+        own = t[at : at + rows.spans[row, 2]]
+        near[r] = own.min()
+        far[r] = own.max()
+
+
+@njit(cache=True, nogil=True)
+def _begin(rows, metric, X, nearest_ends):
+    """Where all blocks begin, for all points; each point's nearest block is looked through."""
+    n_points = X.shape[0]
+    n_blocks = rows.block_at.shape[0] - 1
+    begins = np.full((n_points, n_blocks), -np.inf)  # distances are given: nothing to pass over
+    nearest = np.full(n_points, -1, np.int64)
+    if metric == PRECOMPUTED:
+        return begins, nearest
+    ends = np.empty(n_blocks)
+    near = np.empty(BLOCK)
+    far = np.empty(BLOCK)
+    for p in range(n_points):
+        _bound_boxes(rows.block_boxes, metric, X[p], 0, n_blocks, begins[p], ends)
+        nearest[p] = np.argmin(begins[p])
+        first = rows.block_at[nearest[p]]
+        count = rows.block_at[nearest[p] + 1] - first
+        _bound_rows(rows, metric, X[p], first, count, near, far)
+        _note_ends(nearest_ends[p], far, count)
+    return begins, nearest
+
+
+@njit(cache=True, nogil=True)
+def _note_ends(heap, far, count):
+    for r in range(count):
+        if far[r] < heap[0]:
+            _replace_top(heap, far[r])
 
 
 @njit(cache=True, nogil=True)
@@ -158,24 +213,26 @@ def near_rows(rows, metric, X, n_neighbors, limit):
     whose distances are at least bound; no candidate beyond distance reach[p] can be the
     point's K-th nearest in any world.
     """
-    n_rows = rows.base.shape[0]
     n_points = X.shape[0]
     ptr = np.zeros(n_points + 1, np.int64)
-    near = np.empty(_BLOCK)
-    far = np.empty(_BLOCK)
+    near = np.empty(BLOCK)
+    far = np.empty(BLOCK)
     nearest_ends = np.full((n_points, n_neighbors), np.inf)  # a max-heap a point
+    begins, nearest_block = _begin(rows, metric, X, nearest_ends)
     found = np.empty(4096, np.int64)
     found_row = np.empty(4096, np.int64)
     found_bound = np.empty(4096)
     n_found = 0
-    for first in range(0, n_rows, _BLOCK):  # a block of rows meets all points while in the cache
-        count = min(_BLOCK, n_rows - first)
+    for block in range(begins.shape[1]):  # its rows meet all points while they are in the cache
+        first = rows.block_at[block]
+        count = rows.block_at[block + 1] - first
         for p in range(n_points):
-            _bound_block(rows, metric, X[p], first, count, near, far)
             heap = nearest_ends[p]
-            for r in range(count):
-                if far[r] < heap[0]:
-                    _replace_top(heap, far[r])
+            if begins[p, block] > heap[0]:
+                continue
+            _bound_rows(rows, metric, X[p], first, count, near, far)
+            if block != nearest_block[p]:
+                _note_ends(heap, far, count)
             top = heap[0]
             n_near = 0
             for r in range(count):
@@ -191,7 +248,7 @@ def near_rows(rows, metric, X, n_neighbors, limit):
                 found_bound = _grown(found_bound, n_found, size)
             for r in range(count):  # written in any case, kept if near
                 found[n_found] = p
-                found_row[n_found] = first + r
+                found_row[n_found] = rows.order[first + r]
                 found_bound[n_found] = near[r]
                 n_found += near[r] <= top
     reach = nearest_ends[:, 0].copy()
@@ -208,7 +265,29 @@ def near_rows(rows, metric, X, n_neighbors, limit):
             out_row[at[p]] = found_row[i]
             out_bound[at[p]] = found_bound[i]
             at[p] += 1
+    _ascending(rows.base.shape[0], ptr, out_row, out_bound)
     return ptr, out_row, out_bound, reach
+
+
+@njit(cache=True, nogil=True)
+def _ascending(n_rows, ptr, row, bound):
+    """Sort every point's rows, and their bounds with them: equal distances go by that order."""
+    marks = np.zeros(n_rows // 64 + 1, np.uint64)  # a bit a row
+    bound_of = np.empty(n_rows)
+    for p in range(ptr.shape[0] - 1):
+        for i in range(ptr[p], ptr[p + 1]):
+            marks[row[i] // 64] |= np.uint64(1) << np.uint64(row[i] % 64)
+            bound_of[row[i]] = bound[i]
+        at = ptr[p]
+        for word in range(marks.shape[0]):
+            left = marks[word]
+            marks[word] = np.uint64(0)
+            while left != np.uint64(0):
+                lowest = left & (~left + np.uint64(1))
+                left ^= lowest
+                row[at] = 64 * word + _BIT[lowest % np.uint64(67)]
+                bound[at] = bound_of[row[at]]
+                at += 1
 
 
 @njit(cache=True, nogil=True)

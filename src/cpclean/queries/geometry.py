@@ -23,6 +23,7 @@ from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.rows import Floats, is_whole
 from cpclean.errors import QueryError, offenders
 from cpclean.queries import _near, _order
+from cpclean.queries.blocks import in_blocks
 
 Metric = str | Callable[[Any, Any], float]
 Result = TypeVar("Result")
@@ -245,7 +246,8 @@ class _Prepared:
 def _prepared(data: IncompleteDataset) -> _Prepared:
     if "_prepared" not in data.__dict__:
         rows = _kernel_rows(data)
-        sizes = np.maximum(np.abs(rows.low).max(axis=0), np.abs(rows.high).max(axis=0))
+        boxes = rows.boxes
+        sizes = np.maximum(np.abs(boxes.low).max(axis=0), np.abs(boxes.high).max(axis=0))
         most_cells = int(data._n_cells.max())
         data.__dict__["_prepared"] = _Prepared(
             rows=rows,
@@ -270,11 +272,8 @@ def _kernel_rows(data: IncompleteDataset) -> _near.Rows:
         [data._cell_start, data._cell_stop, data._cell_size, data._values_at, data._weights_at],
         axis=1,
     )
-    norms = np.zeros((2, data.n_rows))
-    with np.errstate(over="ignore"):  # what overflows is refused before it is used
-        for under, over in zip(low, high, strict=True):  # in feature order, as distances are
-            norms[0] += np.where((under < 0) & (over > 0), 0.0, np.minimum(under**2, over**2))
-            norms[1] += np.maximum(under**2, over**2)
+    order, at = in_blocks(low, high)
+    low, high = low.take(order, axis=1), high.take(order, axis=1)
     return _frozen(
         _near.Rows(
             base=data._base,
@@ -282,12 +281,25 @@ def _kernel_rows(data: IncompleteDataset) -> _near.Rows:
             cells=np.ascontiguousarray(cells),
             values=data._values,
             weights=data._weights,
-            low=low,
-            high=high,
-            norms=norms,
+            order=order,
+            block_at=at,
+            boxes=_boxes(low, high),
+            block_boxes=_boxes(
+                np.minimum.reduceat(low, at[:-1], axis=1),
+                np.maximum.reduceat(high, at[:-1], axis=1),
+            ),
             sparse=_sparse(data, cells),
         )
     )
+
+
+def _boxes(low: Floats, high: Floats) -> _near.Boxes:
+    norms = np.zeros((2, low.shape[1]))
+    with np.errstate(over="ignore"):  # what overflows is refused before it is used
+        for under, over in zip(low, high, strict=True):  # in feature order, as distances are
+            norms[0] += np.where((under < 0) & (over > 0), 0.0, np.minimum(under**2, over**2))
+            norms[1] += np.maximum(under**2, over**2)
+    return _near.Boxes(low, high, norms)
 
 
 def _sparse(data: IncompleteDataset, cells: Ints) -> _near.Sparse:
@@ -308,8 +320,9 @@ def _sparse(data: IncompleteDataset, cells: Ints) -> _near.Sparse:
 
 def _frozen(rows: _near.Rows) -> _near.Rows:
     """Read-only throughout: a kernel is compiled once, not once a mixture of flags."""
-    for array in (*rows[:-1], *rows.sparse):
-        array.flags.writeable = False
+    for part in rows:
+        for array in part if isinstance(part, tuple) else (part,):
+            array.flags.writeable = False
     return rows
 
 
