@@ -5,17 +5,14 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import json
-import resource
 import sys
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import cpclean
-from benchmarks import agreement
+from benchmarks import agreement, memory
 from benchmarks.generated import many_rows
 from benchmarks.measure import in_fresh_process, interleaved
 from benchmarks.report import Line, compared
@@ -25,7 +22,6 @@ QUERIES = ("is_certain", "world_shares", "expected_entropies")
 K = 3
 MEGABYTES = 500
 DOUBLING = 2.0
-STATUS = Path("/proc/self/status")
 
 
 def measure_memory(run: Run) -> None:
@@ -34,13 +30,12 @@ def measure_memory(run: Run) -> None:
         run.say(f"{query}: memory at {rows:,} rows")
         in_fresh_process("benchmarks.scale", query, 1_000, 10)  # compiles, if need be
         found = in_fresh_process("benchmarks.scale", query, rows, points)
-        growth = (found["peak"] - found["before"]) / 1e6
-        at_least = "" if found["exact"] else "at least "
+        growth = memory.growth(found)
         run.report.add(
             Line(
                 f"{query}, memory growth",
                 f"{rows:,} rows, {points:,} points",
-                ours=f"{at_least}{growth:,.0f} MB",
+                ours=memory.shown(found),
                 yardstick=f"{found['before'] / 1e6:,.0f} MB before",
                 target=f"≤ {MEGABYTES} MB",
                 met=growth <= MEGABYTES,
@@ -72,45 +67,13 @@ def measure_doubling(run: Run) -> None:
 # -- the fresh process -------------------------------------------------------------------
 
 
-def _measure_here(query: str, rows: int, n_points: int) -> dict[str, float | bool]:
-    """Memory once the data stands, and the peak after one call: imports and kernels included."""
+def _measure_here(query: str, rows: int, n_points: int) -> memory.Found:
+    """One call, once the data stands: imports and kernels are included."""
     parts = many_rows(rows, n_points)
     data, points = cpclean.IncompleteDataset(parts.candidates, parts.labels), parts.points
     del parts
     gc.collect()
-    exact = STATUS.exists() and _give_back() and _forget_peak()
-    before = _status("VmRSS") if exact else _lifetime_peak()
-    getattr(cpclean, query)(data, points, K)
-    peak = _status("VmHWM") if exact else _lifetime_peak()
-    return {"before": before, "peak": peak, "exact": exact}
-
-
-def _give_back() -> bool:
-    """Return freed memory to the system: reused, it would hide as much growth."""
-    try:
-        ctypes.CDLL(None).malloc_trim(0)
-    except (OSError, AttributeError):
-        return False
-    return True
-
-
-def _forget_peak() -> bool:
-    """Let the peak start from here, where the system can do that; building had its own."""
-    try:
-        Path("/proc/self/clear_refs").write_text("5")
-    except OSError:
-        return False
-    return True
-
-
-def _status(name: str) -> int:
-    line = next(one for one in STATUS.read_text().splitlines() if one.startswith(name))
-    return 1024 * int(line.split()[1])
-
-
-def _lifetime_peak() -> int:
-    unit = 1 if sys.platform == "darwin" else 1024
-    return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return memory.of(lambda: getattr(cpclean, query)(data, points, K))
 
 
 if __name__ == "__main__":
