@@ -15,7 +15,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone, is_classifier
 from sklearn.compose import make_column_transformer
 from sklearn.exceptions import NotFittedError
-from sklearn.impute import KNNImputer, SimpleImputer
+from sklearn.experimental import enable_iterative_imputer  # noqa: F401
+from sklearn.impute import IterativeImputer, KNNImputer, SimpleImputer
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -33,6 +34,7 @@ from cpclean import (
     world_shares,
 )
 from cpclean.classifier import CertainKNeighborsClassifier
+from cpclean.data.repairs import Imputers, quantiles
 from cpclean.errors import DataError, QueryError, TableError
 
 TABLES = Path(__file__).resolve().parents[2] / "shared" / "data" / "tables"
@@ -400,6 +402,21 @@ def test_columns_that_differ():
         model.predict(array)
 
 
+def test_categories_never_seen_are_counted_and_as_far_from_all():
+    X = pd.DataFrame({"hue": ["red", "blue", "green"], "size": [0.0, 1.0, 2.0]})
+    model = CertainKNeighborsClassifier(1).fit(X, [0, 1, 2])
+    points = pd.DataFrame({"hue": ["pink", "red", "grey"], "size": [1.0, 0.0, 2.0]})
+    with pytest.warns(UserWarning, match="encoded as all zero: 2 in column 'hue'"):
+        assert model.predict(points).tolist() == [1, 0, 2]  # only the size decides
+
+
+def test_weights_of_columns_decide():
+    X = [[0.0, 1.0], [1.0, 0.0]]
+    for weights, expected in (({"x0": 9.0}, 0), ({"x1": 9.0}, 1), ({"x0": 0.0}, 1)):
+        model = CertainKNeighborsClassifier(1, column_weights=weights).fit(X, [0, 1])
+        assert model.predict([[0.1, 0.1]]).tolist() == [expected]
+
+
 # --- bad input ------------------------------------------------------------------------------------
 
 
@@ -419,11 +436,70 @@ def test_points_must_be_complete(method):
         getattr(model, method)(points)
 
 
-def test_an_array_of_points_must_be_complete():
+@pytest.mark.parametrize("method", METHODS)
+def test_an_array_of_points_must_be_complete(method):
     X, y, points = holey_array()
     points[2, 1] = np.nan
-    with pytest.raises(TableError, match="must be complete; found holes at row 2, column 'x1'"):
-        CertainKNeighborsClassifier().fit(X, y).predict(points)
+    model = CertainKNeighborsClassifier().fit(X, y)
+    masked = np.ma.masked_array(np.nan_to_num(points), mask=np.isnan(points))
+    for given in (points, points.astype(object), points.tolist(), masked):
+        with pytest.raises(TableError, match="must be complete; found holes at row 2, column 'x1'"):
+            getattr(model, method)(given)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "pandas nullable", "pandas arrow", "polars", "pyarrow"])
+def test_points_with_nulls_are_refused_in_every_frame(kind):
+    columns, y = mixed_columns()
+    model = CertainKNeighborsClassifier(null_tokens=["?", "-9"]).fit(pd.DataFrame(columns), y)
+    points, _ = mixed_columns(5, seed=1, holes=0.0)
+    for name, value in (("hue", None), ("size", None), ("hue", " ?"), ("size", -9.0)):
+        given = {**points, name: [*points[name][:3], value, points[name][4]]}
+        message = f"points to predict must be complete; found holes at row 3, column '{name}'. Fill"
+        with pytest.raises(TableError, match=message):
+            model.predict(FRAMES[kind](given))
+
+
+def test_tokens_that_are_numbers_are_holes():
+    X, y, points = holey_array()
+    expected = CertainKNeighborsClassifier().fit(X, y)
+    tokens = np.where(np.isnan(X), -999.0, X)
+    model = CertainKNeighborsClassifier(null_tokens=["-999"]).fit(tokens, y)
+    assert model.dataset_ == expected.dataset_
+    assert_array_equal(model.predict_proba(points), expected.predict_proba(points))
+
+
+def test_masked_cells_are_holes():
+    X, y, _ = holey_array()
+    masked = np.ma.masked_array(np.nan_to_num(X, nan=7.0), mask=np.isnan(X))
+    expected = CertainKNeighborsClassifier().fit(X, y)
+    assert CertainKNeighborsClassifier().fit(masked, y).dataset_ == expected.dataset_
+
+
+def test_frames_that_cannot_be_used():
+    model = CertainKNeighborsClassifier(1)
+    twice = pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"])
+    with pytest.raises(TableError, match=r"more than one column is called 'a'\. Rename them first"):
+        model.fit(twice, [0, 1])
+    lazy = pytest.importorskip("polars").DataFrame({"a": [1, 2]}).lazy()
+    with pytest.raises(TableError, match=r"LazyFrame\. Collect or convert it first"):
+        model.fit(lazy, [0, 1])
+    with pytest.raises(TableError, match=r"nothing is known of row 1\. Drop these rows"):
+        model.fit([[1.0, 2.0], [np.nan, np.nan], [3.0, 5.0]], [0, 1, 0])
+    frame = pd.DataFrame({"a": [1, 2], "y": [0, 1]})
+    with pytest.raises(TableError, match=r"got the text 'y'\. .*fit\(IncompleteTable\(X, label="):
+        model.fit(frame, "y")
+
+
+@pytest.mark.parametrize("make", [np.array, pd.DataFrame])
+def test_a_column_of_nulls_is_ignored_with_a_warning(make):
+    X, y, points = holey_array()
+    empty = np.column_stack([X, np.full(len(X), np.nan)])
+    with pytest.warns(UserWarning, match="no value is observed in column '(x3|3)': it is ignored"):
+        model = CertainKNeighborsClassifier().fit(make(empty), y)
+    assert model.table_.report[3].treatment == "ignored: no value is observed"
+    more = np.column_stack([points, np.full(len(points), np.nan)])  # nobody looks there
+    expected = CertainKNeighborsClassifier().fit(make(X), y)
+    assert_array_equal(model.predict_proba(make(more)), expected.predict_proba(make(points)))
 
 
 def test_infinity_is_refused_in_fit_and_predict():
@@ -483,6 +559,9 @@ def test_rows_that_cannot_be_used():
         ({"scaling": "robust"}, "scaling must be one of minmax, standard, none"),
         ({"kinds": {"x9": "numeric"}}, "kinds names columns that the table does not have: 'x9'"),
         ({"column_weights": {"x0": -1.0}}, "weights of columns must be finite and not negative"),
+        ({"repairs": {"x0": []}}, "the repair of column 'x0' gives nothing; a hole needs at least"),
+        ({"prior": lambda *given: [-1] * len(given[1])}, "weights, finite and not negative; got"),
+        ({"prior": lambda *given: [0] * len(given[1])}, "sums to nothing: no candidate has a wei"),
     ],
 )
 def test_parameters_that_cannot_be_used(parameters, message):
@@ -537,9 +616,11 @@ def test_in_a_pipeline_with_set_output():
     X, y, points = holey_array()
     X, points = pd.DataFrame(X, columns=list("abc")), pd.DataFrame(points, columns=list("abc"))
     pipeline = make_pipeline(StandardScaler(), CertainKNeighborsClassifier())
-    for output in ("default", "pandas"):
+    for output in ("default", "pandas", "polars"):
+        if output == "polars":
+            pytest.importorskip("polars")
         fitted = clone(pipeline).set_output(transform=output).fit(X, y)
-        assert hasattr(fitted[-1], "feature_names_in_") == (output == "pandas")
+        assert hasattr(fitted[-1], "feature_names_in_") == (output != "default")
         # Min-max scaling undoes what standard scaling did.
         expected = CertainKNeighborsClassifier().fit(X, y).predict_proba(points)
         assert_allclose(fitted.predict_proba(points), expected, atol=1e-9)
@@ -564,6 +645,71 @@ def test_grid_search():
     assert set(search.best_params_) == set(grid)
     assert search.best_score_ > 0.7
     assert search.predict(points).shape == (30,)
+
+
+def test_cross_validation_with_holes_in_the_rows_to_fit():
+    X, y, _ = holey_array(n_rows=80)
+    holes = np.isnan(X).any(axis=1)
+    folds = []
+    for part in range(4):  # every complete row is held out once; the others are always fitted
+        held_out = np.flatnonzero(~holes)[part::4]
+        folds.append((np.setdiff1d(np.arange(80), held_out), held_out))
+    scores = cross_val_score(CertainKNeighborsClassifier(5), X, y, cv=folds, error_score="raise")
+    for score, (train, test) in zip(scores, folds, strict=True):
+        model = CertainKNeighborsClassifier(5).fit(X[train], y[train])
+        assert len(model.dirty_rows_) == holes.sum()
+        assert score == model.score(X[test], y[test])
+    with pytest.raises(TableError, match="points to predict must be complete; found holes at row"):
+        cross_val_score(CertainKNeighborsClassifier(), X, y, cv=4, error_score="raise")
+
+
+IMPUTERS = [
+    SimpleImputer(),
+    SimpleImputer(strategy="median"),
+    KNNImputer(n_neighbors=2),
+    IterativeImputer(random_state=0, max_iter=50, tol=1e-2),
+]
+
+
+def test_grid_search_over_imputers_and_how_they_weigh():
+    X, y, points = holey_array()
+    complete = np.flatnonzero(~np.isnan(X).any(axis=1))
+    fold = (np.setdiff1d(np.arange(50), complete[::3]), complete[::3])
+    grid = {
+        "repairs": [IMPUTERS, Imputers(IMPUTERS), Imputers(IMPUTERS, weigh="version")],
+        "prior": ["uniform", "label"],
+        "n_neighbors": [1, 3],
+    }
+    search = GridSearchCV(CertainKNeighborsClassifier(), grid, cv=[fold], error_score="raise")
+    search.fit(X, y)
+    assert len(search.cv_results_["params"]) == 12
+    assert search.best_score_ > 0.7
+    assert search.predict(points).shape == (30,)
+    assert not any(hasattr(imputer, "n_features_in_") for imputer in IMPUTERS)
+
+
+def test_imputers_weigh_by_version_or_by_distinct_value():
+    X, y = [[0.0, 0.0], [1.0, 1.0], [np.nan, 0.0]], [0, 0, 1]
+    # Twice 0.5, where the point is, and once far away.
+    thrice = [SimpleImputer(), SimpleImputer(), SimpleImputer(strategy="constant", fill_value=9.0)]
+    for repairs, share in (
+        (thrice, 1 / 2),
+        (Imputers(thrice), 1 / 2),
+        (Imputers(thrice, weigh="version"), 2 / 3),
+    ):
+        model = CertainKNeighborsClassifier(1, repairs=repairs, prior="uniform").fit(X, y)
+        assert model.world_counts([[0.5, 0.0]]).tolist() == [[1, 1]]
+        assert_allclose(model.predict_proba([[0.5, 0.0]]), [[1 - share, share]])
+
+
+def test_clones_of_every_repair_and_prior_fit_the_same():
+    X, y, points = mixed_frames()
+    priors = ["label", "uniform", {"size": "observed", "hue": {"red": 1, "blue": 2}}]
+    for repairs in ("default", {"size": quantiles(3), "hue": ["red", "blue"]}, IMPUTERS):
+        for prior in priors[: 3 if isinstance(repairs, dict) else 2]:
+            model = CertainKNeighborsClassifier(3, repairs=repairs, prior=prior)
+            expected = model.fit(X, y).predict_proba(points)
+            assert_array_equal(clone(model).fit(X, y).predict_proba(points), expected)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,9 @@ The way the data takes, which is also the order of the folders::
     classifier  CertainKNeighborsClassifier   the same with scikit-learn's face
         │
         ▼
+    cleaning  CleaningSession        ask a person for the row that matters most, tell the answer
+        │
+        ▼
     cli       cpclean                the same questions in a terminal
 
 Modules import only from their own station and from those above it. The names below are looked up
@@ -29,6 +32,7 @@ __all__ = [
     "CPCleanError",
     "Cell",
     "CertainKNeighborsClassifier",
+    "CleaningSession",
     "FactoredRow",
     "IncompleteDataset",
     "IncompleteTable",
@@ -40,6 +44,7 @@ __all__ = [
     "possible_labels",
     "read_csv",
     "read_table",
+    "simulate",
     "world_counts",
     "world_shares",
     "write_domains",
@@ -49,6 +54,7 @@ _HOMES = {
     "CPCleanError": "cpclean.errors",
     "Cell": "cpclean.data.incomplete",
     "CertainKNeighborsClassifier": "cpclean.classifier",
+    "CleaningSession": "cpclean.cleaning.session",
     "FactoredRow": "cpclean.data.incomplete",
     "IncompleteDataset": "cpclean.data.incomplete",
     "IncompleteTable": "cpclean.data.table",
@@ -59,15 +65,19 @@ _HOMES = {
     "possible_labels": "cpclean.queries.certain",
     "read_csv": "cpclean.data.reading",
     "read_table": "cpclean.data.reading",
+    "simulate": "cpclean.cleaning.simulate",
     "world_counts": "cpclean.queries.shares",
     "world_shares": "cpclean.queries.shares",
-    "write_domains": "cpclean.data.reading",
+    "write_domains": "cpclean.data.domains",
 }
 
 if TYPE_CHECKING:
     from cpclean.classifier import CertainKNeighborsClassifier
+    from cpclean.cleaning.session import CleaningSession
+    from cpclean.cleaning.simulate import simulate
+    from cpclean.data.domains import write_domains
     from cpclean.data.incomplete import Cell, FactoredRow, IncompleteDataset
-    from cpclean.data.reading import read_csv, read_table, write_domains
+    from cpclean.data.reading import read_csv, read_table
     from cpclean.data.table import IncompleteTable
     from cpclean.errors import CPCleanError
     from cpclean.queries.certain import is_certain, possible_labels

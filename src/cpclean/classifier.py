@@ -14,6 +14,8 @@ from sklearn.utils import assert_all_finite, check_consistent_length, column_or_
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from cpclean.data.domains import DomainTable
+from cpclean.data.frames import distinct_names, is_frame, names_of, unmasked
 from cpclean.data.incomplete import IncompleteDataset, world_count_text
 from cpclean.data.labels import encode_labels
 from cpclean.data.rows import Floats
@@ -70,14 +72,14 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
     >>> from cpclean.classifier import CertainKNeighborsClassifier
     >>> X = pd.DataFrame({"size": [1, 2, None, 8, 9], "hue": ["red", "red", "red", "blue", None]})
     >>> y = ["no", "no", "no", "yes", "yes"]
-    >>> model = CertainKNeighborsClassifier(n_neighbors=1).fit(X, y)
+    >>> model = CertainKNeighborsClassifier(n_neighbors=1, prior="uniform").fit(X, y)
     >>> model.n_worlds_, model.dirty_rows_.tolist()
     (15, [2, 4])
     >>> points = pd.DataFrame({"size": [1.5, 9.0], "hue": ["red", "red"]})
     >>> model.is_certain(points).tolist(), model.world_counts(points).tolist()
     ([True, False], [[15, 0], [11, 4]])
     >>> model.predict_proba(points).round(3).tolist()
-    [[1.0, 0.0], [0.522, 0.478]]
+    [[1.0, 0.0], [0.733, 0.267]]
     """
 
     def __init__(
@@ -110,13 +112,17 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
 
         Parameters
         ----------
-        X : pandas, polars or pyarrow frame, 2-d array, IncompleteTable or IncompleteDataset
-            Nulls are holes. A table or dataset is taken as it is: `repairs`, `prior` and the
-            other options of tables play no part.
+        X : frame (pandas, polars, pyarrow), 2-d array, or one of cpclean's tables and datasets
+            Nulls are holes. An IncompleteTable or IncompleteDataset is taken as it is: `repairs`,
+            `prior` and the other options of tables play no part. A DomainTable, as
+            `read_csv(path, domains=True)` gives it, brings its own repairs.
         y : sequence of labels, of any sortable kind
-            None for an IncompleteTable or IncompleteDataset, which bring their own.
+            None for an IncompleteTable or IncompleteDataset, which bring their own. For a
+            DomainTable, the name of its label column will do.
         """
         self.table_: IncompleteTable | None
+        if isinstance(X, DomainTable):
+            X, y = self._new_table(X, y), None
         if isinstance(X, IncompleteTable | IncompleteDataset):
             labels = self._take_over(X, y)
         else:
@@ -181,11 +187,14 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
     def _table_of(self, X: Any, labels: npt.NDArray[Any]) -> IncompleteTable:
         X = self._checked_columns(X, fitting=True)
         check_consistent_length(X, labels)
+        return self._new_table(X, labels)
+
+    def _new_table(self, X: Any, label: Any) -> IncompleteTable:
         # Imputers are fitted to the table, but a parameter has to stay as it was given.
         listed = isinstance(self.repairs, list | tuple)
         return IncompleteTable(
             X,
-            label=labels,
+            label=label,
             repairs=clone(self.repairs, safe=False) if listed else self.repairs,
             prior=self.prior,
             kinds=self.kinds,
@@ -197,6 +206,7 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
 
     def _question(self, X: Any) -> tuple[IncompleteDataset, Floats, int, Metric]:
         check_is_fitted(self)
+        X = X.frame if isinstance(X, DomainTable) else X
         return self.dataset_, self._encoded(X), self.n_neighbors, self.metric
 
     def _encoded(self, X: Any) -> Floats:
@@ -204,10 +214,10 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         if table is None:
             allowed = {"ensure_all_finite": False, "ensure_min_samples": 0}
             return np.asarray(validate_data(self, X, reset=False, **allowed))
-        if _is_frame(X) and table.label is not None:  # its column may still be there
+        if is_frame(X) and table.label is not None:  # its column may still be there
             return table.encode(X)
         X = self._checked_columns(X, fitting=False)
-        if not _is_frame(X) or table.names == _array_names(len(table.names)):
+        if not is_frame(X) or table.names == _array_names(len(table.names)):
             # One of the two has no names: columns are taken in order, as scikit-learn does.
             table = copy(table)
             table.names = _names(X)
@@ -216,7 +226,9 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
     def _checked_columns(self, X: Any, fitting: bool) -> Any:
         """Names and number of columns as scikit-learn wants them; arrays in two dimensions."""
         fewest = 2 if fitting else 0
-        if _is_frame(X):
+        X = unmasked(X)
+        if is_frame(X):
+            distinct_names(X)
             if len(X) < fewest:
                 raise TableError(f"at least {fewest} rows are needed to fit; got {len(X)}.")
             return validate_data(self, X, reset=fitting, skip_check_array=True)
@@ -255,14 +267,10 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         return attributes
 
 
-def _is_frame(X: Any) -> bool:
-    return hasattr(X, "columns") and not isinstance(X, np.ndarray)
-
-
 def _names(X: Any) -> tuple[str, ...]:
-    if not _is_frame(X):
+    if not is_frame(X):
         return _array_names(X.shape[1])
-    return tuple(map(str, getattr(X, "column_names", X.columns)))  # the former is pyarrow's
+    return tuple(names_of(X))
 
 
 def _array_names(size: int) -> tuple[str, ...]:
@@ -274,6 +282,11 @@ def _checked_labels(y: Any, name: str) -> npt.NDArray[Any]:
         raise TableError(
             f"{name} requires y to be passed, but the target y is None. "
             "Only IncompleteTable and IncompleteDataset bring their own labels."
+        )
+    if isinstance(y, str):
+        raise TableError(
+            f"y must be the labels, one a row; got the text {y!r}. If it is a column of X: "
+            f"fit(IncompleteTable(X, label={y!r}))."
         )
     if isinstance(y, list | tuple):
         y = np.array(y, dtype=object)  # or numbers beside text would become text

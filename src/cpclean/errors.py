@@ -21,6 +21,10 @@ class QueryError(CPCleanError, ValueError):
     """A question cannot be asked of this data: query points, n_neighbors or metric."""
 
 
+class AnswerError(CPCleanError, ValueError):
+    """An answer about a row cannot be taken; the session stays as it was."""
+
+
 class UnknownRowError(CPCleanError, KeyError):
     """A row or candidate was named that the data does not have."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import pickle
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 import numpy as np
@@ -21,13 +21,15 @@ from cpclean.data.columns import (
     Column,
     as_kind,
     column_from_objects,
+    duration_seconds,
     is_null,
     seconds,
+    stripped,
 )
 from cpclean.errors import TableError
 
 NULLS = [None, math.nan, np.float64("nan"), np.float32("nan"), pd.NA, pd.NaT,
-         np.datetime64("NaT"), Decimal("NaN")]  # fmt: skip
+         np.datetime64("NaT"), np.timedelta64("NaT"), Decimal("NaN")]  # fmt: skip
 
 
 @pytest.mark.parametrize("value", NULLS, ids=repr)
@@ -52,6 +54,8 @@ def test_no_nulls(value: object) -> None:
         ([date(2020, 1, 1), datetime(2020, 1, 2, 3)], "date"),
         ([pd.Timestamp("2020-01-01")], "date"),
         ([np.datetime64("2020-01-01")], "date"),
+        ([timedelta(1), pd.Timedelta("5h")], "duration"),
+        ([np.timedelta64(1, "D")], "duration"),
         (["a", "b"], "categorical"),
         (["1", "2"], "categorical"),
         (["1", 2], "categorical"),
@@ -91,6 +95,9 @@ def test_numbers_that_are_text_only_for_a_token() -> None:
         ([True, False], "numeric", [1.0, 0.0]),
         (["1970-01-02", "1970-01-01T00:00:01"], "date", [86400.0, 1.0]),
         ([5, 6], "date", [5.0, 6.0]),
+        ([5, None], "duration", [5.0, math.nan]),
+        (["1 days 02:00:00", "-1 days +23:00:00", "7"], "duration", [93600.0, -3600.0, 7.0]),
+        ([timedelta(1), timedelta(2)], "numeric", [86400.0, 172800.0]),
         ([1, None, 2], "categorical", [1, None, 2]),
         ([True, None], "categorical", [True, None]),
         ([date(1970, 1, 1)], "categorical", [datetime(1970, 1, 1)]),
@@ -120,7 +127,13 @@ def test_the_kind_of_the_frame_is_remembered() -> None:
         (["yes"], "boolean", "column 'c' cannot be read as boolean"),
         ([2, 1], "boolean", "boolean: its values must be true or false, 1 or 0; got 2.0"),
         ([1.6e12], "date", "its values must be dates, their ISO text, or seconds since 1970"),
-        ([1], "number", "kind of column 'c' must be one of numeric, categorical, boolean, date; "),
+        (["soon"], "duration", "column 'c' cannot be read as duration: 'soon' is no duration"),
+        ([1e14], "duration", 'its values must be durations, text as in "1 days 02:00:00", or'),
+        (
+            [1],
+            "number",
+            "kind of column 'c' must be one of numeric, .* duration; got 'nu",
+        ),
     ],
 )
 def test_kinds_that_do_not_fit(values: list, kind: str, message: str) -> None:
@@ -158,6 +171,7 @@ def test_shown_values() -> None:
         st.lists(st.floats(allow_nan=False, allow_infinity=False)),
         st.lists(st.booleans()),
         st.lists(st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30))),
+        st.lists(st.timedeltas(timedelta(-90_000), timedelta(90_000))),
         st.lists(st.text()),
     )
 )
@@ -196,11 +210,84 @@ def test_seconds_of_dates_and_times() -> None:
     assert seconds(date(1970, 1, 2)) == 86400.0
 
 
+@pytest.mark.parametrize(
+    "value",
+    [timedelta(days=-1, hours=23, microseconds=250_000), pd.Timedelta("-1 days +23:00:00.25"),
+     np.timedelta64(-3_599_750_000, "us"), "-1 days +23:00:00.250000", "-1 day, 23:00:00.25",
+     -3599.75, "-3599.75"],
+    ids=repr,
+)  # fmt: skip
+def test_seconds_of_durations(value: object) -> None:
+    assert duration_seconds(value) == -3599.75
+
+
+@pytest.mark.parametrize("text", ["", " ", "1 week", "P1D", "1:2", "days", "1 days 5"])
+def test_text_that_is_no_duration(text: str) -> None:
+    with pytest.raises(ValueError, match=f"{text!r} is no duration"):
+        duration_seconds(text)
+
+
+def test_a_time_zone_stays() -> None:
+    noon = pd.Timestamp("2020-01-01 12:00", tz="Europe/Paris")
+    column = column_from_objects("c", [noon, None])
+    assert column.shown(column.values[0]) == noon
+    assert column.shown(column.values[0]).utcoffset() == timedelta(hours=1)
+    mixed = column_from_objects("c", [noon, noon.tz_convert("UTC")])
+    assert mixed.shown(mixed.values[0]) == datetime(2020, 1, 1, 11)  # of no zone: UTC
+
+
 @pytest.mark.parametrize("mark", [OTHER, ABSENT])
 def test_marks_stay_the_same_object(mark: object) -> None:
     assert pickle.loads(pickle.dumps(mark)) is mark
     assert copy.deepcopy(mark) is mark
     assert repr(mark) in ("other", "absent")
+
+
+# -- tokens that are numbers ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("token", ["-999", " -999.0 ", -999, -999.0, np.int64(-999), "-9.99e2"])
+def test_a_token_that_is_a_number_stands_for_that_number(token: object) -> None:
+    column = column_from_objects("c", [1, -999, -999.0, Decimal(-999), -998], None, [token])
+    assert column.missing.tolist() == [False, True, True, True, False]
+    mixed = column_from_objects("c", ["a", -999, 1], None, [token])
+    assert mixed.values.tolist() == ["a", None, 1]
+    assert column_from_objects("c", ["a", "b"], None, [token]).kind == "categorical"
+
+
+def test_a_number_is_no_truth_value_and_no_duration() -> None:
+    assert not column_from_objects("c", [True, False], None, ["1", "0"]).missing.any()
+    assert not column_from_objects("c", [np.timedelta64(1, "s")], None, ["1"]).missing.any()
+
+
+@pytest.mark.parametrize("token", [None, math.nan, ["?"], b"?"])
+def test_what_is_no_token(token: object) -> None:
+    with pytest.raises(TableError, match=r"null_tokens must be text or numbers, such as '\?' or"):
+        stripped([token])
+
+
+# -- whole numbers that a double cannot hold ------------------------------------------------------
+
+LONG = 2**53 + 1
+
+
+@pytest.mark.parametrize("value", [LONG, -LONG, str(LONG), Decimal(LONG), np.int64(LONG)])
+def test_rounded_numbers_are_noticed(value: object) -> None:
+    column = column_from_objects("c", [value, 1], "numeric")
+    assert column.rounded
+    assert column.treatment == "kept, but rounded: whole numbers beyond 2**53"
+
+
+@pytest.mark.parametrize("value", [2**53, 2**60, 0.1, "0.1", Decimal("0.1"), 1e300, str(2**53)])
+def test_numbers_that_are_as_near_as_any_are_not_rounded(value: object) -> None:
+    assert not column_from_objects("c", [value, 1], "numeric").rounded
+
+
+def test_numbers_beyond_all_doubles() -> None:
+    with pytest.raises(TableError, match="column 'c' cannot be read as numeric: int too large"):
+        column_from_objects("c", [10**400])
+    with pytest.raises(TableError, match="column 'c' is numeric: its values must be numbers"):
+        column_from_objects("c", [1]).stored(10**400)
 
 
 # -- what is said about a column ------------------------------------------------------------------

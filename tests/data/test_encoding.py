@@ -65,6 +65,17 @@ def test_categories_are_the_observed_in_order_and_then_the_proposed() -> None:
     assert encoding.n_features == 6
 
 
+def test_categories_may_be_named_before_anybody_has_seen_them() -> None:
+    encoding = fitted({1: [OTHER]}, categories={"city": ["A", "Z"]})
+    assert encoding.features[1] is not None
+    assert encoding.features[1].categories == ("A", "B", "C", OTHER, "Z")
+    assert np.linalg.norm(np.subtract(*space(encoding, [20, 20], ["A", "Z"]))) == pytest.approx(1.0)
+    table = IncompleteTable(
+        pd.DataFrame({"city": ["A", "B"]}), label=[0, 1], categories={"city": ["Z"]}
+    )
+    assert table.encode(pd.DataFrame({"city": ["Z"]})).any()
+
+
 def test_categories_of_kinds_that_cannot_be_sorted() -> None:
     column = column_from_objects("c", [1j, "a", (1, "x"), ("x", 1), 2j, 3])
     backwards = column_from_objects("c", [3, 2j, ("x", 1), (1, "x"), "a", 1j])
@@ -144,6 +155,13 @@ def test_observed_numbers_fill_the_unit_range(values: list[float]) -> None:
     [
         ({"scaling": "max"}, "scaling must be one of minmax, standard, none; got 'max'"),
         ({"weights": {"town": 1}}, "weights name columns that the table does not have: 'town'"),
+        (
+            {"categories": {"age": [1]}},
+            "categories may name categorical columns only; 'age'",
+        ),
+        ({"categories": {"city": [None]}}, "categories of 'city' must not be null"),
+        ({"weights": [1.0]}, "weights must be a dict from column name to number"),
+        ({"weights": {"age": "1"}}, r"must be finite and not negative; got \{'age': '1'\}"),
         ({"weights": {"age": -1}}, r"must be finite and not negative; got \{'age': -1\}"),
         ({"weights": {"age": math.inf}}, "weights of columns must be finite and not negative"),
         ({"weights": {"age": math.nan}}, "weights of columns must be finite and not negative"),

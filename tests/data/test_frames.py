@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -26,6 +26,7 @@ MIXED: dict[str, list[Any]] = {
     "city": ["A", "B", None, "C", "A", "A"],
     "member": [True, None, False, True, True, False],
     "since": [datetime(2020, 1, 1), datetime(2021, 6, 1, 12), None] + [datetime(2019, 3, 5)] * 3,
+    "wait": [timedelta(1), None, timedelta(hours=-5), timedelta(2), timedelta(0), timedelta(1)],
     "y": ["no", "yes", "no", "yes", "no", "yes"],
 }
 NUMBERS = np.array(
@@ -70,9 +71,10 @@ def test_frame_kinds_of_a_mixed_table(kind: str) -> None:
     actual = IncompleteTable(FRAMES[kind](MIXED), label="y")
     assert actual.dataset == expected.dataset
     assert [column.kind for column in actual.columns] == [
-        "numeric", "numeric", "categorical", "boolean", "date",
+        "numeric", "numeric", "categorical", "boolean", "date", "duration",
     ]  # fmt: skip
     for row in range(6):
+        assert actual.row(row) == {name: MIXED[name][row] for name in actual.names}
         assert actual.row(row) == expected.row(row)
         assert actual.candidates(row) == expected.candidates(row)
     complete = {name: values[3:] for name, values in MIXED.items()}
@@ -86,7 +88,7 @@ def test_an_object_array_of_a_mixed_table() -> None:
     names = list(MIXED)[:-1]
     rows = np.array([MIXED[name] for name in names], dtype=object).T
     actual = IncompleteTable(rows, label=MIXED["y"])
-    assert actual.names == ("x0", "x1", "x2", "x3", "x4")
+    assert actual.names == ("x0", "x1", "x2", "x3", "x4", "x5")
     assert actual.dataset == IncompleteTable(pd.DataFrame(MIXED), label="y").dataset
     assert IncompleteTable(read_only(rows), label=MIXED["y"]).dataset == actual.dataset
     assert IncompleteTable(rows.tolist(), label=MIXED["y"]).dataset == actual.dataset
@@ -144,6 +146,13 @@ def test_arrays_of_truth_values_text_and_dates() -> None:
         assert column.kind == "date"
         assert column.missing.tolist() == [False, False, True]
         assert column.shown(column.values[1]) == datetime(2020, 1, 2)
+    waits = np.array([[86400], [3600], ["NaT"]], dtype="timedelta64[s]")
+    for unit in ("ns", "us", "s", "m"):
+        (column,) = columns_from(waits.astype(f"timedelta64[{unit}]"))
+        assert column.kind == "duration"
+        assert [column.shown(value) for value in column.values] == [
+            timedelta(1), timedelta(hours=1), None
+        ]  # fmt: skip
 
 
 def test_categories_of_a_frame_are_categories_though_they_are_numbers() -> None:
@@ -176,6 +185,97 @@ def test_null_tokens_of_every_frame(tokens: Any) -> None:
         assert IncompleteTable(make(text), label="y", null_tokens=tokens).dataset == expected
 
 
+NUMBER_FRAMES: dict[str, Callable[[dict[str, list[Any]]], Any]] = {
+    "pandas": pd.DataFrame,
+    "pandas nullable": lambda data: pd.DataFrame(data).convert_dtypes(),
+    "pandas arrow": pandas_arrow,
+    "pandas object": lambda data: pd.DataFrame(data, dtype=object),
+    "polars": pl.DataFrame,
+    "pyarrow": pa.table,
+}
+
+
+@pytest.mark.parametrize("kind", NUMBER_FRAMES)
+def test_tokens_that_are_numbers_in_every_frame(kind: str) -> None:
+    data = {"a": [1, -999, 3, 2], "b": [0.5, 1.5, -999.0, 2.5], "y": [0, 1, 0, 1]}
+    expected = IncompleteTable(
+        pd.DataFrame({"a": [1, None, 3, 2], "b": [0.5, 1.5, None, 2.5], "y": data["y"]}), "y"
+    )
+    table = IncompleteTable(NUMBER_FRAMES[kind](data), "y", null_tokens=["-999"])
+    assert table.dataset == expected.dataset
+    assert repr(table.row(0)["a"]) == "1"
+    points = NUMBER_FRAMES[kind]({"a": [1, -999], "b": [0.5, 1.5]})
+    with pytest.raises(TableError, match="must be complete; found holes at row 1, column 'a'"):
+        table.encode(points)
+    kinds = {"a": "categorical"}
+    table = IncompleteTable(NUMBER_FRAMES[kind](data), "y", null_tokens=["-999"], kinds=kinds)
+    assert [str(one["a"]) for one in table.candidates(1)] == ["1", "2", "3", "other"]
+
+
+@pytest.mark.parametrize("dtype", [int, float, object])
+def test_tokens_that_are_numbers_in_arrays(dtype: Any) -> None:
+    rows = np.array([[1, 4], [-999, 5], [3, -999], [2, 6]], dtype=dtype)
+    holes = np.where(rows == -999, None, rows.astype(object))
+    expected = IncompleteTable(holes, LABELS).dataset
+    assert IncompleteTable(rows, LABELS, null_tokens="-999").dataset == expected
+
+
+def test_masked_cells_are_holes() -> None:
+    masked = np.ma.masked_invalid(NUMBERS)
+    masked.data[np.isnan(NUMBERS)] = 7.0  # what is behind the mask does not count
+    expected = IncompleteTable(NUMBERS, label=LABELS).dataset
+    assert IncompleteTable(masked, label=LABELS).dataset == expected
+    whole = np.ma.masked_array([[1, 2], [3, 4]], mask=[[False, True], [False, False]])
+    assert IncompleteTable(whole, label=[0, 1]).row(0) == {"x0": 1, "x1": None}
+
+
+# -- whole numbers that a double cannot hold ------------------------------------------------------
+
+LONG = 2**53 + 1
+BIG = {"id": [LONG, LONG - 1, LONG - 1, 5], "n": [1.0, 2.0, 3.0, 4.0]}
+
+
+@pytest.mark.parametrize("kind", [*NUMBER_FRAMES, "array"])
+def test_large_whole_numbers_are_rounded_with_a_warning(kind: str) -> None:
+    frame = np.array(BIG["id"])[:, None] if kind == "array" else NUMBER_FRAMES[kind](BIG)
+    name = "x0" if kind == "array" else "id"
+    message = (
+        rf"whole numbers beyond 2\*\*53 are rounded in column '{name}'\. If they are identifiers: "
+        rf"kinds=\{{'{name}': \"categorical\"\}}"
+    )
+    with pytest.warns(UserWarning, match=message) as record:
+        table = IncompleteTable(frame, LABELS)
+    assert record[0].filename == __file__
+    assert table.row(0)[name] == 2**53
+    assert table.report[0].treatment.startswith("kept, but rounded")
+    exact = IncompleteTable(frame, LABELS, kinds={name: "categorical"})
+    assert exact.row(0)[name] == LONG
+    assert exact.report[0].distinct == 3
+    np.testing.assert_array_equal(
+        exact.encode(frame), [exact.dataset.candidate(row, 0) for row in range(4)]
+    )
+
+
+@pytest.mark.parametrize("make", [pandas_arrow, pa.table, pl.DataFrame])
+def test_large_whole_numbers_beside_nulls(make: Any) -> None:
+    data = {"id": [LONG, None, LONG - 1, 5], "n": BIG["n"]}
+    with pytest.warns(UserWarning, match="are rounded in column 'id'"):
+        table = IncompleteTable(make(data), LABELS)
+    assert table.holes[:, 0].tolist() == [False, True, False, False]
+    exact = IncompleteTable(make(data), LABELS, kinds={"id": "categorical"})
+    assert {one["id"] for one in exact.candidates(1)} >= {LONG, LONG - 1, 5}
+
+
+def test_text_that_is_to_be_categorical_stays_text() -> None:
+    frame = pd.DataFrame({"zip": ["007", "?", "7", "12"], "n": [1, 2, 3, 4]})
+    kinds = {"zip": "categorical"}
+    table = IncompleteTable(frame, LABELS, null_tokens="?", kinds=kinds)
+    assert [one["zip"] for one in table.candidates(1)][:3] == ["007", "12", "7"]
+    points = pd.DataFrame({"zip": ["7", "007"], "n": [3, 1]})
+    expected = [table.dataset.candidate(row, 0) for row in (2, 0)]
+    np.testing.assert_array_equal(table.encode(points), expected)
+
+
 # -- bad frames -----------------------------------------------------------------------------------
 
 
@@ -190,10 +290,21 @@ def test_column_names_must_be_distinct() -> None:
         columns_from(pa.table([[1], [2]], names=["a", "a"]))
 
 
-@pytest.mark.parametrize("frame", [[1, 2], np.zeros((2, 2, 2)), 5, pd.Series([1]), {"a": [1]}])
+@pytest.mark.parametrize(
+    "frame", [[1, 2], np.zeros((2, 2, 2)), 5, pd.Series([1]), {"a": [1]}, "train.csv", None]
+)
 def test_what_is_no_table(frame: Any) -> None:
-    with pytest.raises(TableError, match="must be a dataframe or have two dimensions; got shape"):
+    message = (
+        r"must be a dataframe or have two dimensions; got shape \(.*\) of type "
+        rf"{type(frame).__name__}\. Files are read by cpclean\.read_table"
+    )
+    with pytest.raises(TableError, match=message):
         columns_from(frame)
+
+
+def test_a_column_may_be_called_as_attributes_are() -> None:
+    frame = pd.DataFrame({"column_names": [1, 2], "columns": [3, 4]})
+    assert [column.name for column in columns_from(frame)] == ["column_names", "columns"]
 
 
 def test_rows_of_different_lengths() -> None:
@@ -209,6 +320,8 @@ def test_a_frame_that_is_not_in_memory() -> None:
 def test_kinds_of_columns_that_are_not_there() -> None:
     with pytest.raises(TableError, match="kinds names columns that the table does not have: 'z'"):
         columns_from(np.eye(2), {"z": "numeric"})
+    with pytest.raises(TableError, match=r"kinds must be a dict from column name to kind; got \['"):
+        columns_from(np.eye(2), ["numeric"])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -120,6 +120,61 @@ def test_values_for_a_column_without_any() -> None:
     table = IncompleteTable(frame, label="y", repairs={"empty": [1, 2]})
     assert values_of(table, 0, "empty") == [1.0, 2.0]
     assert table.report[-1].treatment.startswith("kept: observed values do not differ")
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "shown"),
+    [
+        (["x", "y"], "categorical", ["x", "y"]),
+        (["x", "y", OTHER], "categorical", ["x", "y", OTHER]),
+        ([1, 2.5], "numeric", [1.0, 2.5]),
+        ([True, False], "boolean", [True, False]),
+        (
+            [date(2020, 1, 1), date(2020, 1, 3)],
+            "date",
+            [datetime(2020, 1, 1), datetime(2020, 1, 3)],
+        ),
+        ([timedelta(1), timedelta(2)], "duration", [timedelta(1), timedelta(2)]),
+    ],
+)
+@pytest.mark.parametrize("null", [None, math.nan])
+def test_a_column_without_any_value_is_of_the_kind_of_its_candidates(
+    values: list[Any], kind: str, shown: list[Any], null: Any
+) -> None:
+    frame = FRAME.assign(empty=null)
+    table = IncompleteTable(frame, label="y", repairs={"empty": values})
+    assert table.report[-1].kind == kind
+    assert table.report[-1].treatment == "kept: observed values do not differ, but candidates do"
+    assert values_of(table, 0, "empty") == shown
+    points = frame.loc[[0, 4]].assign(empty=[shown[0]] * 2)
+    np.testing.assert_array_equal(table.encode(points)[0], table.dataset.candidate(0, 0))
+
+
+def test_a_kind_that_is_named_stays() -> None:
+    frame = FRAME.assign(empty=None)
+    message = (
+        r"column 'empty' is numeric: .* got 'x'\. If the kind is wrong: kinds=\{'empty': \"cat"
+    )
+    with pytest.raises(TableError, match=message):
+        IncompleteTable(frame, "y", {"empty": ["x", "y"]}, kinds={"empty": "numeric"})
+    numbers = IncompleteTable(frame, "y", {"empty": [1, 2]}, kinds={"empty": "categorical"})
+    assert numbers.report[-1].kind == "categorical"
+    given = IncompleteTable(frame.astype({"empty": "category"}), "y", {"empty": [1, 2]})
+    assert given.report[-1].kind == "categorical"
+
+
+def test_durations_have_five_points_too() -> None:
+    frame = pd.DataFrame({"wait": pd.to_timedelta([1, None, 3, 5], unit="D"), "k": range(4)})
+    table = IncompleteTable(frame, label=[0, 1, 0, 1])
+    assert values_of(table, 1, "wait") == [timedelta(one) for one in (1, 2, 3, 4, 5)]
+    imputed = IncompleteTable(frame, label=[0, 1, 0, 1], repairs=[SimpleImputer()])
+    assert imputed.candidates(1) == [{"wait": timedelta(3)}]
+
+
+def test_no_negative_zero() -> None:
+    assert (
+        str(default_values(column_from_objects("n", [-0.0, 1.0]))) == "(0.0, 0.25, 0.5, 0.75, 1.0)"
+    )
 
 
 # -- imputers -------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,6 +24,7 @@ from cpclean import (
     IncompleteDataset,
     IncompleteTable,
     is_certain,
+    read_table,
     world_shares,
 )
 from cpclean.data.columns import OTHER
@@ -88,12 +90,27 @@ def test_raw_rows() -> None:
     assert set(table.candidates(5)[0]) == {"age", "city"}
 
 
-@pytest.mark.parametrize("row", [-1, 6])
-def test_rows_that_are_not_there(row: int) -> None:
+@pytest.mark.parametrize("row", [-1, 6, 1.5, "first", None])
+def test_rows_that_are_not_there(row: Any) -> None:
     table = IncompleteTable(FRAME, label="y")
     for look in (table.row, table.candidates):
-        with pytest.raises(UnknownRowError, match=rf"row must be an int in \[0, 5\]; got {row}"):
+        with pytest.raises(UnknownRowError, match=rf"row must be an int in \[0, 5\]; got {row!r}"):
             look(row)
+    assert table.row(np.int64(5)) == table.row(5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("weights", [{"age": 2.0}, {"age": 0.5, "city": 3.0}])
+def test_weights_of_columns_stretch_them(weights: dict[str, float]) -> None:
+    plain = IncompleteTable(FRAME, "y", prior="uniform")
+    table = IncompleteTable(FRAME, "y", prior="uniform", weights=weights)
+    stretch = np.ones(plain.dataset.n_features)
+    for feature in plain.encoding.features:
+        assert feature is not None
+        stretch[feature.start : feature.stop] = weights.get(feature.name, 1.0)
+    for row in range(6):
+        np.testing.assert_allclose(
+            table.dataset.candidates(row), plain.dataset.candidates(row) * stretch
+        )
 
 
 cells = st.tuples(
@@ -160,8 +177,26 @@ def test_suspects_as_a_mask_and_as_a_list() -> None:
         mask[row, FEATURES.index(name)] = True
     expected = IncompleteTable(FRAME, "y", suspects=SUSPECTS).dataset
     pairs = np.array(SUSPECTS, dtype=object)
-    for suspects in (mask, mask.tolist(), pd.DataFrame(mask), pl.DataFrame(mask), pairs):
+    for suspects in (mask, mask.tolist(), pd.DataFrame(mask), pl.DataFrame(mask), pairs,
+                     set(SUSPECTS)):  # fmt: skip
         assert IncompleteTable(FRAME, "y", suspects=suspects).dataset == expected
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_a_mask_with_names_is_taken_by_them(make: Any) -> None:
+    named = {name: [(row, name) in SUSPECTS for row in range(6)] for name in FEATURES}
+    expected = IncompleteTable(FRAME, "y", suspects=SUSPECTS).dataset
+    backwards = make({"y": [False] * 6, **dict(reversed(named.items()))})  # the label may be there
+    assert IncompleteTable(FRAME, "y", suspects=backwards).dataset == expected
+    del named["city"]
+    with pytest.raises(TableError, match="suspects as a mask lacks column 'city'"):
+        IncompleteTable(FRAME, "y", suspects=make(named))
+
+
+def test_nothing_is_doubted_by_an_empty_list() -> None:
+    expected = IncompleteTable(FRAME, "y").dataset
+    assert IncompleteTable(FRAME, "y", suspects=[]).dataset == expected
+    assert IncompleteTable(FRAME, "y", suspects=np.zeros((6, 4), dtype=bool)).dataset == expected
 
 
 def test_candidates_of_a_suspect_begin_with_the_present_value() -> None:
@@ -258,6 +293,22 @@ def test_report_of_every_treatment() -> None:
     assert repr(table).startswith("IncompleteTable(120 rows x 7 columns, 2 rows with holes, ")
 
 
+def test_a_row_number_or_identifier_can_be_left_out() -> None:
+    n = 60
+    frame = pd.DataFrame({"no": range(n), "id": [f"p{i}" for i in range(n)], "x": [0.0, 1.0] * 30})
+    table = IncompleteTable(frame, label=[0, 1] * 30, weights={"no": 0, "id": 0})
+    assert [one.treatment for one in table.report] == ["left out: weight 0"] * 2 + ["kept"]
+    assert table.dataset.n_features == 1
+
+
+def test_the_page_tells_holes_worlds_and_decisions() -> None:
+    frame = FRAME.assign(same="x")
+    html = IncompleteTable(frame, "y")._repr_html_()
+    assert "IncompleteTable(6 rows x 5 columns, 4 rows with holes, 3200 worlds)" in html
+    assert "<td>age</td><td>numeric</td><td>2</td><td>4</td><td>kept</td>" in html
+    assert "<td>same</td><td>categorical</td><td>0</td><td>1</td><td>ignored: every" in html
+
+
 def test_html_is_escaped() -> None:
     html = IncompleteTable(pd.DataFrame({"<b>": [1, 2]}), label=[0, 1])._repr_html_()
     assert "<b>" not in html
@@ -325,6 +376,8 @@ def test_one_class_is_a_warning() -> None:
         (None, 'name the label column, as in label="y", or give one label a row'),
         ([0, 1], "the table has 6 rows, but 2 labels were given"),
         ([0, 1, None, math.nan, pd.NA, None], "missing in row 2, 3, 4 and 1 more. Pass drop_unl"),
+        ({"a", "b"}, "labels must be in the order of the rows; got a set. Use a list"),
+        ({0: "a", 1: "b"}, "labels must be in the order of the rows; got a dict. Use a list"),
         (np.zeros((6, 1)), r"labels must be one-dimensional, one a row; got shape \(6, 1\)"),
         (FRAME[["y"]], r"labels must be one-dimensional, one a row; got shape \(6, 1\)"),
     ],
@@ -392,6 +445,11 @@ def test_tables_without_columns_or_rows() -> None:
         ({"scaling": "log"}, "scaling must be one of minmax, standard, none; got 'log'"),
         ({"weights": {"town": 1}}, "weights name columns that the table does not have: 'town'"),
         ({"weights": {"y": 1}}, "weights name columns that the table does not have: 'y'"),
+        ({"weights": {"age": "2"}}, r"must be finite and not negative; got \{'age': '2'\}"),
+        ({"weights": [1, 2]}, r"weights must be a dict from column name to number; got \[1, 2\]"),
+        ({"kinds": ["numeric"]}, "kinds must be a dict from column name to kind; got"),
+        ({"max_candidates": 2.5}, "max_candidates must be an int of at least 1; got 2.5"),
+        ({"null_tokens": [None]}, "null_tokens must be text or numbers, such as"),
     ],
 )
 def test_bad_options(options: dict[str, Any], message: str) -> None:
@@ -456,6 +514,7 @@ def test_unseen_categories_are_counted() -> None:
          "categorical and holds '18'. Convert it first"),
         (POINTS.assign(city=[1, 2]), "'city' is categorical .* here it is numeric and holds 1"),
         (POINTS.assign(age=POINTS["since"]), "'age' is numeric .* here it is date and holds"),
+        (POINTS.assign(since=pd.to_timedelta([1, 2])), "'since' is date .* here it is duration"),
         (POINTS.assign(since=[1, 2]), "'since' is date .* but here it is numeric and holds 1"),
         (POINTS.assign(member=[3, 1]), "'member' cannot be read as boolean: .* got 3.0"),
         (POINTS.assign(age=[None, 1]), "points to predict must be complete; found holes at row 0, "
@@ -472,6 +531,18 @@ def test_bad_points(points: Any, message: str) -> None:
         table.encode(points)
 
 
+@pytest.mark.parametrize("null", [None, math.nan, pd.NA])
+def test_points_with_nulls_of_any_kind(null: Any) -> None:
+    table = IncompleteTable(FRAME, "y")
+    message = "points to predict must be complete; found holes at row 1, column 'age'. Fill them or"
+    with pytest.raises(TableError, match=message):
+        table.encode(POINTS.astype(object).assign(age=[18, null]))
+    if null is not pd.NA:
+        points = {name: POINTS[name].tolist() for name in FEATURES}
+        with pytest.raises(TableError, match=message):
+            table.encode(pl.DataFrame({**points, "age": [18, null]}, strict=False))
+
+
 # -- real tables ----------------------------------------------------------------------------------
 
 
@@ -479,7 +550,9 @@ def real(name: str) -> pd.DataFrame:
     file = TABLES / name / "data.csv"
     if not file.is_file():
         pytest.skip(f"the table {name} is not there: tables are looked for in ../shared/data")
-    return pd.read_csv(file)
+    frame = read_table(file)
+    assert isinstance(frame, pd.DataFrame)
+    return frame
 
 
 def check_end_to_end(table: IncompleteTable, points: pd.DataFrame, n_rows: int = 12) -> None:
@@ -530,3 +603,25 @@ def test_chile() -> None:
     assert table.dataset.classes.tolist() == ["A", "N", "U", "Y"]
     assert table.n_rows == frame["vote"].notna().sum() - len(points)
     check_end_to_end(table, points)
+
+
+@pytest.mark.parametrize(
+    ("name", "label"), [("Adult", "Income"), ("CreditData", "Status"), ("Chile", "vote")]
+)
+def test_real_tables_are_the_same_in_every_frame_and_file(
+    name: str, label: str, tmp_path: Path
+) -> None:
+    frame = real(name)[:1500]
+    expected = IncompleteTable(frame, label, drop_unlabelled=True)
+    assert len(expected.dataset.dirty_rows) > 20
+    frame.to_csv(tmp_path / "t.csv.gz", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
+    files = [read_table(tmp_path / "t.csv.gz"), read_table(tmp_path / "t.parquet")]
+    frames = [pl.read_parquet(tmp_path / "t.parquet"), pq.read_table(tmp_path / "t.parquet")]
+    for same in [*files, *frames, frame.convert_dtypes()]:
+        table = IncompleteTable(same, label, drop_unlabelled=True)
+        assert table.dataset == expected.dataset
+        assert table.rows_kept.tolist() == expected.rows_kept.tolist()
+    raw = frame.iloc[expected.rows_kept].drop(columns=label).astype(object)
+    for row, values in enumerate(raw.where(raw.notna(), None).to_dict("records")):
+        assert expected.row(row) == values

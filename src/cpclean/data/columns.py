@@ -1,18 +1,20 @@
 """Columns as cpclean sees them: a name, a kind, values and holes.
 
-Kinds: "numeric" and "date" (seconds) are numbers, "boolean" is 0 or 1, "categorical" is anything
-that can be told apart. A hole is NaN in a column of numbers and None in a categorical one.
+Kinds: "numeric", "date" and "duration" (seconds) are numbers, "boolean" is 0 or 1, "categorical"
+is anything that can be told apart. A hole is NaN in a column of numbers and None in a categorical
+one. Numbers are doubles: whole numbers beyond 2**53 may be rounded, which `Column.rounded` tells.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,7 +22,7 @@ import numpy.typing as npt
 
 from cpclean.errors import TableError, offenders
 
-KINDS = ("numeric", "categorical", "boolean", "date")
+KINDS = ("numeric", "categorical", "boolean", "date", "duration")
 
 # Tokens that people write for "nothing", for the null_tokens option.
 COMMON_NULLS = ("?", "NA", "N/A", "null", "")
@@ -29,11 +31,20 @@ COMMON_NULLS = ("?", "NA", "N/A", "null", "")
 _IDENTIFIER_SHARE = 0.9
 _MANY_CATEGORIES = 50
 
+# A number as files write it: neither "nan" nor "inf" nor Python's "1_000".
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+# Durations as Python and pandas write them: "1 day, 2:00:00", "-1 days +23:00:00", "0:00:01.5".
+_DURATION = re.compile(
+    r"(?:(?P<days>[+-]?[0-9]+) days?)?,?\s*(?:\+?(?P<hours>[0-9]+):(?P<minutes>[0-9]+):"
+    r"(?P<seconds>[0-9]+(?:\.[0-9]+)?))?"
+)
+
 # What numbers of a kind have to be, in words and as limits.
 _NEEDED = {
     "numeric": "numbers",
     "boolean": "true or false, 1 or 0",
     "date": "dates, their ISO text, or seconds since 1970",
+    "duration": 'durations, text as in "1 days 02:00:00", or seconds',
 }
 _RANGES = {
     "boolean": (0.0, 1.0),
@@ -41,6 +52,7 @@ _RANGES = {
         datetime.min.replace(tzinfo=UTC).timestamp(),
         datetime.max.replace(tzinfo=UTC, microsecond=0).timestamp(),
     ),
+    "duration": (timedelta.min.total_seconds(), timedelta(timedelta.max.days).total_seconds()),
 }
 
 
@@ -72,6 +84,8 @@ class Column:
     values: npt.NDArray[Any]
     whole: bool = False  # numbers that were given as integers
     given: str = ""  # the kind the frame itself suggests, where another one was asked for
+    rounded: bool = False  # whole numbers too large for a double are among them
+    zone: tzinfo | None = None  # of dates that all come with the same one
 
     @cached_property
     def missing(self) -> npt.NDArray[np.bool_]:
@@ -97,7 +111,10 @@ class Column:
         if self.kind == "boolean" and value in (0.0, 1.0):  # an imputer may lie between them
             return bool(value)
         if self.kind == "date":
-            return datetime.fromtimestamp(value, UTC).replace(tzinfo=None)
+            shown = datetime.fromtimestamp(value, self.zone or UTC)
+            return shown if self.zone else shown.replace(tzinfo=None)
+        if self.kind == "duration":
+            return timedelta(seconds=value)
         return int(value) if self.whole and float(value).is_integer() else float(value)
 
     def stored(self, value: Any) -> Any:
@@ -109,7 +126,7 @@ class Column:
             return value
         try:
             return _number(value, self.kind)
-        except (TypeError, ValueError) as problem:
+        except (TypeError, ValueError, OverflowError) as problem:
             raise TableError(
                 f"column {self.name!r} is {self.kind}: its values must be {_NEEDED[self.kind]}; "
                 f'got {value!r}. If the kind is wrong: kinds={{{self.name!r}: "categorical"}}.'
@@ -119,6 +136,8 @@ class Column:
     def treatment(self) -> str:
         """What is done with a column that has a place in the space, in words."""
         distinct = len(self.frequencies)
+        if self.rounded:
+            return "kept, but rounded: whole numbers beyond 2**53"
         if self.kind != "categorical":
             numbered = self.whole and distinct == len(self.values) > _MANY_CATEGORIES
             if numbered and np.ptp(self.values) == distinct - 1:
@@ -135,12 +154,12 @@ def column_from_objects(
     name: str, items: Iterable[Any], kind: str | None = None, null_tokens: Iterable[str] = ()
 ) -> Column:
     """A column out of plain Python values, its kind detected unless given."""
-    tokens = set(stripped(null_tokens))
+    tokens = stripped(null_tokens)
     given = list(items)
-    values = [None if is_null(item) or _is_token(item, tokens) else item for item in given]
+    values = [None if is_null(item) or is_token(item, tokens) else item for item in given]
     present = [value for value in values if value is not None]
     if kind is None:
-        dropped_token = any(_is_token(item, tokens) for item in given if not is_null(item))
+        dropped_token = any(is_token(item, tokens) for item in given if not is_null(item))
         kind = _kind_of(present, numbers_may_be_text=dropped_token)
     if kind == "categorical":
         _check_hashable(name, present)
@@ -152,22 +171,69 @@ def column_from_objects(
         numbers = np.array(
             [math.nan if value is None else _number(value, kind) for value in values]
         )
-    except (TypeError, ValueError) as problem:
+    except (TypeError, ValueError, OverflowError) as problem:
         raise TableError(
             f"column {name!r} cannot be read as {kind}: {problem}. "
             f'Name another kind for it, for instance kinds={{{name!r}: "categorical"}}.'
         ) from problem
     text = any(isinstance(value, str) for value in present)
     whole = kind == "numeric" and all(isinstance(value, int | np.integer) for value in present)
-    return checked(
-        Column(name, kind, numbers.astype(np.float64), whole, "categorical" if text else "")
-    )
+    numbers, rounded = numbers.astype(np.float64), kind == "numeric" and rounds(present)
+    column = Column(name, kind, numbers, whole, "categorical" if text else "", rounded)
+    zones = {getattr(value, "tzinfo", None) for value in present} if kind == "date" else set()
+    return checked(replace(column, zone=zones.pop()) if len(zones) == 1 else column)
 
 
-def stripped(null_tokens: Iterable[str]) -> tuple[str, ...]:
-    """Null tokens without the blanks around them; a single text is a single token."""
-    listed = (null_tokens,) if isinstance(null_tokens, str) else null_tokens
-    return tuple(token.strip() for token in listed)
+def rounds(values: Iterable[Any]) -> bool:
+    """Whether there are whole numbers among these values that a double cannot hold."""
+    for value in values:
+        if isinstance(value, Decimal):
+            whole = value.is_finite() and abs(value) >= 2**53 and value == int(value)
+        elif isinstance(value, str):
+            whole = bool(re.fullmatch(r"\s*[+-]?[0-9]{16,}\s*", value))
+        else:
+            whole = isinstance(value, int | np.integer)
+        if whole and int(float(value)) != int(value):
+            return True
+    return False
+
+
+def stripped(null_tokens: Any) -> tuple[str, ...]:
+    """Null tokens without the blanks around them; a single text or number is a single token."""
+    single = isinstance(null_tokens, str) or not hasattr(null_tokens, "__iter__")
+    listed = [null_tokens] if single else list(null_tokens)
+    numbers = int | float | np.number
+    if odd := [one for one in listed if not isinstance(one, str | numbers) or is_null(one)]:
+        raise TableError(
+            f"null_tokens must be text or numbers, such as '?' or -999; got {odd[0]!r}."
+        )
+    return tuple(one.strip() if isinstance(one, str) else f"{one:.17g}" for one in listed)
+
+
+@lru_cache(maxsize=64)
+def token_numbers(tokens: tuple[str, ...]) -> frozenset[float]:
+    """The numbers among null tokens: "-999" stands for -999 and -999.0 as well."""
+    return frozenset(float(token) for token in tokens if NUMBER.fullmatch(token))
+
+
+def is_token(item: Any, tokens: tuple[str, ...]) -> bool:
+    """Whether a value is one of the null tokens: text after stripping, numbers as numbers."""
+    if isinstance(item, str):
+        return item.strip() in tokens
+    if not tokens or isinstance(item, bool | np.timedelta64):
+        return False
+    return isinstance(item, int | float | np.number | Decimal) and item in token_numbers(tokens)
+
+
+def without_tokens(column: Column, tokens: tuple[str, ...]) -> Column:
+    """The same column with holes where its numbers are null tokens."""
+    numbers = token_numbers(tokens)
+    if column.kind != "numeric" or not numbers:
+        return column
+    gone = np.isin(column.values, list(numbers))
+    if not gone.any():
+        return column
+    return replace(column, values=np.where(gone, np.nan, column.values))
 
 
 def _check_hashable(name: str, present: list[Any]) -> None:
@@ -243,13 +309,27 @@ def seconds(value: Any) -> float:
     return float(value)
 
 
-def _is_token(item: Any, tokens: set[str]) -> bool:
-    return isinstance(item, str) and item.strip() in tokens
+def duration_seconds(value: Any) -> float:
+    """A duration as seconds."""
+    if isinstance(value, np.timedelta64):
+        return float(value.astype("timedelta64[us]").astype(np.int64)) / 1e6
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    if not isinstance(value, str) or NUMBER.fullmatch(value.strip()):
+        return float(value)
+    found = _DURATION.fullmatch(value.strip())
+    if not found or not any(found.groups()):
+        raise ValueError(f"{value!r} is no duration")
+    parts = {unit: float(text) for unit, text in found.groupdict().items() if text}
+    return timedelta(**parts).total_seconds()
 
 
 def _kind_of(present: list[Any], numbers_may_be_text: bool) -> str:
     if present and all(isinstance(value, bool | np.bool_) for value in present):
         return "boolean"
+    # Before the numbers, for NumPy takes its durations for some.
+    if present and all(isinstance(value, timedelta | np.timedelta64) for value in present):
+        return "duration"
     if all(isinstance(value, int | float | np.number | Decimal) for value in present):
         return "numeric"
     if all(isinstance(value, date | np.datetime64) for value in present):
@@ -271,6 +351,8 @@ def _is_number_text(value: Any) -> bool:
 def _number(value: Any, kind: str) -> float:
     if kind == "date":
         return seconds(value)
+    if kind == "duration":
+        return duration_seconds(value)
     if kind == "boolean" and isinstance(value, str):
         truth = {"true": 1.0, "false": 0.0}.get(value.strip().lower())
         return float(value) if truth is None else truth

@@ -91,11 +91,16 @@ def fit_encoding(
     proposed: Mapping[int, Iterable[Any]],
     scaling: str = "minmax",
     weights: Mapping[str, float] | None = None,
+    categories: Mapping[str, Iterable[Any]] | None = None,
 ) -> Encoding:
-    """Fit the space: on the observed cells, and for categories on the proposed values too."""
+    """Fit the space: on the observed cells, and for categories on the proposed values too.
+
+    `categories` names more values of categorical columns, which get a place of their own.
+    """
     if scaling not in SCALINGS:
         raise TableError(f"scaling must be one of {', '.join(SCALINGS)}; got {scaling!r}.")
     weights = _checked_weights(weights, columns)
+    more = _checked_categories(categories, columns)
     features: list[Feature | None] = []
     treatments = []
     at = 0
@@ -107,7 +112,8 @@ def fit_encoding(
             features.append(None)
             continue
         if column.kind == "categorical":
-            feature = _categorical(column, candidates, at, weight)
+            known = [*candidates, *more.get(column.name, ())]
+            feature = _categorical(column, known, at, weight)
         else:
             feature = _numeric(column, candidates, at, weight, scaling)
         features.append(feature)
@@ -173,13 +179,35 @@ def _ordered(values: Iterable[Any]) -> list[Any]:
 def _checked_weights(
     weights: Mapping[str, float] | None, columns: Sequence[Column]
 ) -> dict[str, float]:
-    given = dict(weights or {})
+    if not isinstance(weights, Mapping | None):
+        raise TableError(f"weights must be a dict from column name to number; got {weights!r}.")
+    given: dict[str, Any] = dict(weights or {})
     unknown = sorted(given.keys() - {column.name for column in columns})
     if unknown:
         raise TableError(
             f"weights name columns that the table does not have: {offenders(map(repr, unknown))}."
         )
-    bad = {name: weight for name, weight in given.items() if not 0 <= weight < math.inf}
+    bad = {
+        name: weight
+        for name, weight in given.items()
+        if not isinstance(weight, int | float | np.number) or not 0 <= weight < math.inf
+    }
     if bad:
         raise TableError(f"weights of columns must be finite and not negative; got {bad}.")
+    return given
+
+
+def _checked_categories(
+    categories: Mapping[str, Iterable[Any]] | None, columns: Sequence[Column]
+) -> dict[str, list[Any]]:
+    given = {name: list(values) for name, values in (categories or {}).items()}
+    categorical = {column.name for column in columns if column.kind == "categorical"}
+    if odd := sorted(given.keys() - categorical):
+        raise TableError(
+            "categories may name categorical columns only; "
+            f"{offenders(map(repr, odd))} is not one of the table's."
+        )
+    nulls = [name for name, values in given.items() if any(value is None for value in values)]
+    if nulls:
+        raise TableError(f"categories of {offenders(map(repr, nulls))} must not be null.")
     return given

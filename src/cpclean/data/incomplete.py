@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
@@ -25,6 +25,7 @@ from cpclean.data.rows import (
     factored_row,
     is_whole,
     listed,
+    narrowed,
     plain_row,
 )
 from cpclean.errors import DataError, UnknownRowError, offenders
@@ -37,7 +38,7 @@ Ints = npt.NDArray[np.int64]
 class IncompleteDataset:
     """Labelled rows, each with a non-empty set of candidate feature vectors.
 
-    A *world* picks one candidate a row, independently. The data is immutable: `pin` and
+    A *world* picks one candidate a row, independently. The data is immutable: `pin`, `given` and
     `unpin` return new datasets that share what did not change.
 
     Parameters
@@ -60,7 +61,7 @@ class IncompleteDataset:
     dirty_rows : ndarray
         The rows with more than one candidate.
     pinned_rows : ndarray
-        The rows that `pin` has cleaned.
+        The rows about which `pin` or `given` know more than the data did.
     labels, classes, codes : ndarray
         `classes` is sorted, and `labels` equals `classes[codes]`.
     n_worlds : int
@@ -88,18 +89,14 @@ class IncompleteDataset:
                 f"candidates and labels must have one entry a row; got {len(rows)} candidate sets "
                 f"and {len(self.codes)} labels."
             )
-        cells = [cell for row in rows for cell in row.cells]
         self._base = np.stack([row.base for row in rows])
         self._n_cells = np.array([len(row.cells) for row in rows], dtype=np.int64)
         self._first_cell = _starts(self._n_cells)
-        self._cell_start = np.array([cell.start for cell in cells], dtype=np.int64)
-        self._cell_stop = np.array([cell.stop for cell in cells], dtype=np.int64)
-        self._cell_size = np.array([len(cell.values) for cell in cells], dtype=np.int64)
-        self._weights_at = _starts(self._cell_size)
-        self._values_at = _starts(self._cell_size * (self._cell_stop - self._cell_start))
-        # A cell's values are stored column by column: kernels walk all values of one column.
-        self._values = _joined([cell.values.T.ravel() for cell in cells])
-        self._weights = _joined([cell.weights for cell in cells])
+        nothing = np.empty(0, dtype=np.int64)
+        self._cell_start, self._cell_stop, self._cell_size = nothing, nothing, nothing
+        self._values_at, self._weights_at = nothing, nothing
+        self._values, self._weights = np.empty(0), np.empty(0)
+        self._append([cell for row in rows for cell in row.cells])
         self._pinned = np.zeros(len(rows), dtype=bool)
         self._unpinned = self
         self._freeze()
@@ -215,13 +212,45 @@ class IncompleteDataset:
                     f"the pinned value must have shape ({self.n_features},); got {vector.shape}."
                 )
             check_finite(vector, "the pinned value")
-        return self._with_row(row, vector, 0, pinned=True)
+        return self._with_row(row, StoredRow(vector, ()), pinned=True)
+
+    def given(self, row: int, known: Mapping[int, float]) -> IncompleteDataset:
+        """The same data with some columns of a row known; its other cells stay as they are.
+
+        The row keeps the candidates that agree with what is known. If none does, what is known
+        takes the place of the candidates' own values in those columns. Nothing known before of
+        the row matters.
+
+        Parameters
+        ----------
+        row : int
+        known : dict from column number to value
+
+        Examples
+        --------
+        >>> data = IncompleteDataset([[[0.0, 5.0], [1.0, 6.0], [1.0, 7.0]], [[2.0, 2.0]]], [0, 1])
+        >>> data.given(0, {0: 1.0}).candidates(0).tolist()
+        [[1.0, 6.0], [1.0, 7.0]]
+        """
+        row = self._row_number(row)
+        for column, value in known.items():
+            if not is_whole(column) or not 0 <= column < self.n_features:
+                raise DataError(
+                    f"known columns must be ints in [0, {self.n_features - 1}]; got {column!r}."
+                )
+            number = as_floats(value, f"what is known of column {column}")
+            if number.ndim:
+                raise DataError(
+                    f"what is known of column {column} must be one number; got {value!r}."
+                )
+            check_finite(number, f"what is known of column {column}")
+        plain = {int(column): float(value) for column, value in known.items()}
+        return self._with_row(row, narrowed(self._unpinned._stored_row(row), plain), pinned=True)
 
     def unpin(self, row: int) -> IncompleteDataset:
-        """The same data with one row as it was before it was pinned."""
+        """The same data with one row as it was before anything was known about it."""
         row = self._row_number(row)
-        full = self._unpinned
-        return self._with_row(row, full._base[row], int(full._n_cells[row]), pinned=False)
+        return self._with_row(row, self._unpinned._stored_row(row), pinned=False)
 
     def expanded(self) -> IncompleteDataset:
         """The same data with every factored row written out as plain candidates."""
@@ -232,19 +261,40 @@ class IncompleteDataset:
             [self.prior(row) for row in rows],
         )
 
-    def _with_row(self, row: int, base: Floats, n_cells: int, *, pinned: bool) -> IncompleteDataset:
+    def _with_row(self, row: int, stored: StoredRow, *, pinned: bool) -> IncompleteDataset:
         other = object.__new__(IncompleteDataset)
         other.__dict__.update(
             {name: kept for name, kept in self.__dict__.items() if name not in _DERIVED}
         )
-        other._base = self._base.copy()
-        other._base[row] = base
-        other._n_cells = self._n_cells.copy()
-        other._n_cells[row] = n_cells
-        other._pinned = self._pinned.copy()
-        other._pinned[row] = pinned
+        other._base = _changed(self._base, row, stored.base)
+        other._n_cells = _changed(self._n_cells, row, len(stored.cells))
+        other._pinned = _changed(self._pinned, row, pinned)
+        count = math.prod(len(cell.values) for cell in stored.cells)
+        other.__dict__["candidate_counts"] = _changed(self.candidate_counts, row, count)
+        if not pinned:
+            first = int(self._unpinned._first_cell[row])
+            other._first_cell = _changed(self._first_cell, row, first)
+        elif stored.cells:
+            other._first_cell = _changed(self._first_cell, row, len(self._cell_start))
+            other._append(stored.cells)
         other._freeze()
         return other
+
+    def _append(self, cells: Sequence[StoredCell]) -> None:
+        """Store more cells behind those that are there, whose numbers do not change."""
+        starts = np.array([cell.start for cell in cells], dtype=np.int64)
+        stops = np.array([cell.stop for cell in cells], dtype=np.int64)
+        sizes = np.array([len(cell.values) for cell in cells], dtype=np.int64)
+        self._values_at = np.append(
+            self._values_at, len(self._values) + _starts(sizes * (stops - starts))
+        )
+        self._weights_at = np.append(self._weights_at, len(self._weights) + _starts(sizes))
+        self._cell_start = np.append(self._cell_start, starts)
+        self._cell_stop = np.append(self._cell_stop, stops)
+        self._cell_size = np.append(self._cell_size, sizes)
+        # A cell's values are stored column by column: kernels walk all values of one column.
+        self._values = np.append(self._values, _joined([cell.values.T.ravel() for cell in cells]))
+        self._weights = np.append(self._weights, _joined([cell.weights for cell in cells]))
 
     # -- plumbing ------------------------------------------------------------------------
 
@@ -269,6 +319,9 @@ class IncompleteDataset:
             at, weights_at = int(self._values_at[number]), int(self._weights_at[number])
             values = self._values[at : at + size * width].reshape(width, size).T
             yield StoredCell(start, values, self._weights[weights_at : weights_at + size])
+
+    def _stored_row(self, row: int) -> StoredRow:
+        return StoredRow(self._base[row], tuple(self._stored_cells(row)))
 
     def _freeze(self) -> None:
         for array in self.__dict__.values():
@@ -387,6 +440,12 @@ def _check_widths(vectors: list[Floats | None]) -> None:
         raise DataError(
             f"all candidates must have the same number of features; most have {usual}, but {odd}."
         )
+
+
+def _changed(array: npt.NDArray[Any], row: int, value: Any) -> npt.NDArray[Any]:
+    copy = array.copy()
+    copy[row] = value
+    return copy
 
 
 def _starts(sizes: Ints) -> Ints:

@@ -1,14 +1,16 @@
-"""Labels of any hashable, sortable kind to class numbers."""
+"""Labels of any hashable, sortable kind: out of a table, and to class numbers."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from cpclean.data.columns import Column, is_null, is_token
 from cpclean.data.rows import listed
-from cpclean.errors import DataError, offenders
+from cpclean.errors import DataError, TableError, offenders
 
 
 def encode_labels(labels: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any]]:
@@ -66,14 +68,66 @@ def _missing(array: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     if array.dtype.kind in "mM":
         return np.asarray(np.isnat(array))
     if array.dtype.kind == "O":
-        return np.array([_is_null(label) for label in array], dtype=bool)
+        return np.array([is_null(label) for label in array], dtype=bool)
     return np.zeros(len(array), dtype=bool)
 
 
-def _is_null(label: Any) -> bool:
+# -- labels of a table ----------------------------------------------------------------------------
+
+
+def split_label(
+    columns: list[Column], label: Any, tokens: tuple[str, ...]
+) -> tuple[list[Column], npt.NDArray[Any], str | None]:
+    """The features, the labels with None where one is null, and the label column's name if any."""
+    if not columns:
+        raise TableError("a table needs at least one column; got none.")
+    n_rows = len(columns[0].values)
     if label is None:
-        return True
-    try:
-        return bool(label != label)  # NaN and NaT
-    except TypeError:  # pandas.NA refuses to be compared
-        return True
+        raise TableError(
+            'name the label column, as in label="y", or give one label a row as label=labels.'
+        )
+    if n_rows == 0:
+        raise TableError("a table needs at least one row; got none.")
+    if not isinstance(label, str) and hasattr(label, "__iter__"):
+        listed = _listed(label, tokens)
+        if len(listed) != n_rows:
+            raise TableError(f"the table has {n_rows} rows, but {len(listed)} labels were given.")
+        return columns, _object_array(listed), None
+    label = str(label)  # columns of pandas may be called by numbers
+    found = [column for column in columns if column.name == label]
+    if not found:
+        names = offenders((repr(column.name) for column in columns), 8)
+        raise TableError(f"there is no label column {label!r}; the columns are {names}.")
+    labels = _object_array([found[0].shown(value) for value in found[0].values])
+    rest = [column for column in columns if column.name != label]
+    if not rest:
+        raise TableError(f"besides the label {label!r} a table needs at least one column.")
+    return rest, labels, label
+
+
+def _listed(labels: Any, tokens: tuple[str, ...]) -> list[Any]:
+    if isinstance(labels, Set | Mapping):
+        raise TableError(
+            f"labels must be in the order of the rows; got a {type(labels).__name__}. Use a list."
+        )
+    if len(getattr(labels, "shape", (0,))) != 1:
+        raise TableError(f"labels must be one-dimensional, one a row; got shape {labels.shape}.")
+    for method in ("tolist", "to_pylist"):  # arrays and series; pyarrow
+        if hasattr(labels, method):
+            labels = getattr(labels, method)()
+            break
+    return [None if is_null(one) or is_token(one, tokens) else one for one in labels]
+
+
+def labelled_rows(labels: npt.NDArray[Any], drop: bool) -> npt.NDArray[np.int64]:
+    """The rows that have a label; all of them, unless others may be dropped."""
+    null = np.array([label is None for label in labels], dtype=bool)
+    if null.any() and not drop:
+        raise TableError(
+            f"every row needs a label; missing in row "
+            f"{offenders(np.flatnonzero(null).tolist())}. "
+            "Pass drop_unlabelled=True to leave these rows out."
+        )
+    if null.all():
+        raise TableError("no row has a label.")
+    return np.flatnonzero(~null)

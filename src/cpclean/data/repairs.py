@@ -21,7 +21,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from cpclean.data.columns import OTHER, Column
+from cpclean.data.columns import OTHER, Column, column_from_objects
 from cpclean.errors import TableError, offenders
 
 Bools = npt.NDArray[np.bool_]
@@ -75,7 +75,7 @@ def default_values(column: Column) -> tuple[Any, ...]:
     seen = column.observed
     points = [seen.min(), *np.percentile(seen, [25]), seen.mean(),
               *np.percentile(seen, [75]), seen.max()]  # fmt: skip
-    return tuple(sorted({float(point) for point in points}))
+    return tuple(sorted({float(point) + 0.0 for point in points}))  # 0 rather than -0
 
 
 def quantiles(size: int) -> Callable[[Column], tuple[Any, ...]]:
@@ -107,6 +107,13 @@ class ColumnValues:
 
     by_column: Mapping[str, Any] | None = None  # name -> values, or a function of the column
 
+    def candidates_of(self, column: str) -> tuple[Any, ...]:
+        """The values listed for a column; none where a function or the default decides."""
+        given = (self.by_column or {}).get(column)
+        if given is None or callable(given) or hasattr(given, "__next__"):  # looked at only once
+            return ()
+        return tuple(_items(given))
+
     def propose(self, columns: Sequence[Column], holes: Bools) -> dict[int, Options]:
         given = dict(self.by_column or {})
         unknown = given.keys() - {column.name for column in columns}
@@ -130,10 +137,7 @@ class ColumnValues:
 
 
 def _column_values(column: Column, given: Any) -> tuple[Any, ...]:
-    found = given(column) if callable(given) else given
-    if isinstance(found, str) or not hasattr(found, "__iter__"):
-        found = () if found is None else (found,)
-    found = list(found)
+    found = _items(given(column) if callable(given) else given)
     values = tuple(dict.fromkeys(column.stored(value) for value in found))
     if not values or any(value is None or value != value for value in values):
         raise TableError(
@@ -141,6 +145,27 @@ def _column_values(column: Column, given: Any) -> tuple[Any, ...]:
             "a hole needs at least one value, and none of them null."
         )
     return values
+
+
+def _items(given: Any) -> list[Any]:
+    if isinstance(given, str) or not hasattr(given, "__iter__"):
+        return [] if given is None else [given]
+    return list(given)
+
+
+def with_kinds_of_candidates(
+    columns: Sequence[Column], repair: Any, kinds: Mapping[str, str]
+) -> list[Column]:
+    """Columns without any value take the kind of the candidates that are listed for them."""
+    result = []
+    for column in columns:
+        undecided = not len(column.observed) and column.kind == "numeric"
+        if undecided and column.name not in kinds and hasattr(repair, "candidates_of"):
+            listed = repair.candidates_of(column.name)
+            kind = column_from_objects(column.name, listed).kind
+            column = column_from_objects(column.name, [None] * len(column.values), kind)
+        result.append(column)
+    return result
 
 
 @dataclass(frozen=True)
@@ -291,7 +316,7 @@ def _in_order(row: int, options: Options, columns: Sequence[Column]) -> Options:
     for place in order:
         column = columns[options.cells[place]]
         stored = [column.stored(value) for value in options.values[place]]
-        if column.kind == "date":  # to the microsecond, as they are shown
+        if column.kind in ("date", "duration"):  # to the microsecond, as they are shown
             stored = [value if value != value else column.stored(column.shown(value))
                       for value in stored]  # fmt: skip
         if any(value is None or value != value for value in stored):
@@ -348,16 +373,16 @@ def merged(
 
 
 def capped(
-    options: dict[int, Options], columns: Sequence[Column], limit: int
+    options: dict[int, Options], columns: Sequence[Column], limit: Any
 ) -> dict[int, Options]:
     """At most `limit` candidates a row: holes with most values lose some first."""
-    if limit < 1:
-        raise TableError(f"max_candidates must be an int of at least 1; got {limit}.")
+    if not isinstance(limit, int | np.integer) or limit < 1:
+        raise TableError(f"max_candidates must be an int of at least 1; got {limit!r}.")
     result, told = dict(options), []
     for row, one in options.items():
         if one.n_candidates <= limit:
             continue
-        result[row] = _smaller(one, columns, limit)
+        result[row] = _smaller(one, columns, int(limit))
         kept = ", ".join(
             f"{len(few)} of {len(many)} values of {columns[cell].name!r}"
             for cell, few, many in zip(one.cells, result[row].values, one.values, strict=True)

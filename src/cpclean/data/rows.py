@@ -9,7 +9,7 @@ a factored row has one cell for each uncertain cell of the table.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -188,6 +188,57 @@ def factored_row(row: FactoredRow, n_features: int | None, where: str) -> Stored
             "give its cells fewer values."
         )
     return StoredRow(base, open_cells)
+
+
+def narrowed(row: StoredRow, known: Mapping[int, float]) -> StoredRow:
+    """The same row with some of its columns known.
+
+    A cell keeps the values that agree with what is known. If none does, what is known is right:
+    it takes the place of the cell's own values in those columns.
+    """
+    base = row.base.copy()
+    cells = []
+    for cell in row.cells:
+        columns = [column for column in known if cell.start <= column < cell.stop]
+        one = _narrowed_cell(cell, {column - cell.start: known[column] for column in columns})
+        base[cell.start : cell.stop] = one.values[0]
+        if len(one.values) > 1:
+            cells.append(one)
+    for column, value in known.items():
+        base[column] = value
+    return StoredRow(base, tuple(cells))
+
+
+def within(new: StoredRow, old: StoredRow) -> bool:
+    """Whether every candidate of one row is a candidate of another, cell by cell."""
+    cells = {cell.start: cell.values for cell in new.cells}
+    same = new.base == old.base
+    for cell in old.cells:
+        own = cells.pop(cell.start, new.base[None, cell.start : cell.stop])
+        if own.shape[1] != cell.values.shape[1]:
+            return False
+        known = {value.tobytes() for value in cell.values}
+        if not all(value.tobytes() in known for value in own):
+            return False
+        same[cell.start : cell.stop] = True
+    return not cells and bool(same.all())
+
+
+def _narrowed_cell(cell: StoredCell, known: Mapping[int, float]) -> StoredCell:
+    if not known:
+        return cell
+    columns, wanted = list(known), np.array(list(known.values()))
+    agree = (cell.values[:, columns] == wanted).all(axis=1)
+    if not agree.any():
+        agree[:] = True
+    values, weights = cell.values[agree], cell.weights[agree]
+    values[:, columns] = wanted
+    _, first, group = np.unique(values, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)  # distinct values in order of appearance
+    values, weights = values[first[order]], np.bincount(group.ravel(), weights)[order]
+    total = weights.sum()
+    uniform = np.full(len(values), 1.0 / len(values))
+    return StoredCell(cell.start, values, weights / total if total > 0 else uniform)
 
 
 def _stored_cell(cell: Cell, n_features: int, where: str) -> StoredCell:

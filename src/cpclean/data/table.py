@@ -13,20 +13,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cpclean.data.columns import Column, as_kind, is_null, stripped
+from cpclean.data.columns import Column, as_kind, stripped
+from cpclean.data.domains import Domains, DomainTable
 from cpclean.data.encoding import Encoding, Feature, fit_encoding
-from cpclean.data.frames import columns_from
+from cpclean.data.frames import columns_from, kind_of_frame, names_of
 from cpclean.data.incomplete import Cell, FactoredRow, IncompleteDataset, world_count_text
-from cpclean.data.labels import encode_labels
+from cpclean.data.labels import encode_labels, labelled_rows, split_label
 from cpclean.data.priors import CellPriors
 from cpclean.data.repairs import (
     ColumnValues,
     Imputers,
     Options,
+    Repair,
     capped,
     checked_options,
     merged,
     repair_named,
+    with_kinds_of_candidates,
     with_present,
 )
 from cpclean.data.rows import Floats
@@ -52,28 +55,36 @@ class IncompleteTable:
 
     Parameters
     ----------
-    frame : pandas, polars or pyarrow frame, or 2-d array
+    frame : pandas, polars or pyarrow frame, 2-d array, or DomainTable
         The features, and the label unless `label` gives the labels themselves. Nulls are holes.
+        A DomainTable, as `read_csv(path, domains=True)` gives it, brings its own repairs.
     label : str or sequence
         The name of the label column, or one label a row.
     repairs : "default", list of imputers, dict, or object with `propose`
         Candidates of a hole. "default": five points of a numeric column (minimum, quartile, mean,
         quartile, maximum), the four most frequent categories and "other"; all combinations of a
         row's holes. A list of scikit-learn imputers: one version of the table each. A dict from
-        column to values, or to a function of the column; other columns by default.
+        column to values, or to a function of the column; other columns by default. A column
+        without any value is of the kind of the values listed for it, or else ignored.
     prior : "label", "observed", "uniform", function, or dict
         How likely each candidate is; see `cpclean.data.priors`.
     suspects : bool array of shape (n_rows, n_columns), or list of (row, column name), optional
-        Cells that are present but doubtful; rows are counted as in the frame. Their candidates are
-        the present value, first, and what the repair proposes.
-    kinds : dict from column name to "numeric", "categorical", "boolean" or "date", optional
-        Where the detected kind is not the one meant.
+        Cells that are present but doubtful; rows are counted as in the frame. A mask that is a
+        frame with the table's names goes by them. Candidates of such a cell are the present value,
+        first, and what the repair proposes.
+    kinds : dict from column name to kind, optional
+        "numeric", "categorical", "boolean", "date" or "duration", where the detected kind is not
+        the one meant. Numbers are doubles: whole ones beyond 2**53 are rounded, with a warning,
+        and stay exact where "categorical" is named.
     scaling : {"minmax", "standard", "none"}
         Of numbers, fitted on observed cells.
     weights : dict from column name to float, optional
         How much a column counts; 0 leaves it out.
+    categories : dict from column name to values, optional
+        Categories that points may have though this table does not show them.
     null_tokens : iterable of str
-        Text that stands for nothing, compared after stripping, such as "?".
+        Text that stands for nothing, compared after stripping, such as "?". One that is a number,
+        such as "-999", also stands for numbers equal to it.
     max_candidates : int
         Rows with more candidates lose values, with a warning.
     drop_unlabelled : bool
@@ -88,6 +99,20 @@ class IncompleteTable:
     rows_kept : ndarray
         The number of each row in the frame.
     report : tuple of ColumnReport
+        What each column is, and what was decided about it.
+
+    Notes
+    -----
+    Decisions about columns, which `report` and the page in a notebook tell:
+
+    * "ignored": nothing is observed and no candidates are listed (with a warning), or all values
+      are the same. Such a column has no place in the space, and its holes have no candidates.
+    * "left out": its weight is 0.
+    * "kept, but looks like an identifier": more than 50 categories, and at least 9 of 10 values are
+      distinct. "kept, but looks like a row number": more than 50 whole numbers without gaps or
+      repetition. Neither tells anything about a new row: drop it, or give it weight 0.
+    * "kept, but has many categories": more than 50, each a dimension of the space.
+    * "kept, but rounded": whole numbers beyond 2**53, as `kinds` says.
 
     Examples
     --------
@@ -112,15 +137,21 @@ class IncompleteTable:
         kinds: Mapping[str, str] | None = None,
         scaling: str = "minmax",
         weights: Mapping[str, float] | None = None,
+        categories: Mapping[str, Iterable[Any]] | None = None,
         null_tokens: Iterable[str] = (),
         max_candidates: int = 5**8,
         drop_unlabelled: bool = False,
     ) -> None:
         self.null_tokens = stripped(null_tokens)
+        frame, repair = _frame_and_repair(frame, repairs)
         columns = columns_from(frame, kinds, self.null_tokens)
-        columns, labels, self.label = _split_label(columns, label, self.null_tokens)
+        self._frame_kind = kind_of_frame(frame)
+        columns, labels, self.label = split_label(columns, label, self.null_tokens)
+        columns = with_kinds_of_candidates(columns, repair, kinds or {})
         doubted = _suspect_mask(suspects, columns, len(labels))
-        self.rows_kept = _labelled(labels, drop_unlabelled)
+        self.rows_kept = labelled_rows(labels, drop_unlabelled)
+        if isinstance(repair, Domains):
+            repair = repair.of_rows(self.rows_kept.tolist(), len(labels))
         self.columns = tuple(
             replace(column, values=column.values[self.rows_kept]) for column in columns
         )
@@ -129,7 +160,6 @@ class IncompleteTable:
         missing = np.column_stack([column.missing for column in self.columns])
         doubted = doubted[self.rows_kept] & ~missing
         self.holes = missing | doubted
-        repair = repair_named(repairs)
         if isinstance(repair, ColumnValues | Imputers):  # others may know such a row
             self._check_empty_rows(missing)
         # Nothing is learnt from a doubted cell: neither candidates, scales nor priors.
@@ -143,7 +173,7 @@ class IncompleteTable:
         self.options = capped(options, self.columns, max_candidates)
         proposed = self._proposed()
         _warn(known, proposed, classes)
-        self.encoding = fit_encoding(known, proposed, scaling, weights)
+        self.encoding = fit_encoding(known, proposed, scaling, weights, categories)
         self._priors = CellPriors(prior, known, codes, ~self.holes)
         self.dataset = self._build(labels[self.rows_kept], codes)
 
@@ -193,6 +223,15 @@ class IncompleteTable:
     def encode(self, frame: Any) -> Floats:
         """Complete rows of another frame, with the same columns, as vectors of the space."""
         return self.encoding.encode(self._aligned(frame))
+
+    def frame_of(self, filled: Iterable[tuple[Column, npt.NDArray[Any]]]) -> Any:
+        """A frame like the one given, label included, with these stored values in its columns."""
+        columns = {
+            column.name: [column.shown(value) for value in values] for column, values in filled
+        }
+        if self.label is not None:
+            columns[self.label] = self.dataset.labels.tolist()
+        return self._frame_kind.frame(columns, self.rows_kept)
 
     def __repr__(self) -> str:
         return (
@@ -292,14 +331,16 @@ class IncompleteTable:
                 f"{offenders(self.rows_kept[empty].tolist())}. Drop these rows."
             )
 
-    def _check_row(self, row: int) -> None:
-        if not 0 <= row < self.n_rows:
-            raise UnknownRowError(f"row must be an int in [0, {self.n_rows - 1}]; got {row}.")
+    def _check_row(self, row: Any) -> None:
+        if not isinstance(row, int | np.integer) or not 0 <= row < self.n_rows:
+            raise UnknownRowError(f"row must be an int in [0, {self.n_rows - 1}]; got {row!r}.")
 
     # -- other frames ----------------------------------------------------------------------
 
     def _aligned(self, frame: Any) -> list[Column]:
-        given = columns_from(frame, None, self.null_tokens)
+        frame = frame.frame if isinstance(frame, DomainTable) else frame
+        exact = {column.name for column in self.columns if column.kind == "categorical"}
+        given = columns_from(frame, None, self.null_tokens, exact)
         if self.label is not None:
             given = [column for column in given if column.name != self.label]
         names = tuple(column.name for column in given)
@@ -324,6 +365,17 @@ class IncompleteTable:
                 "Fill them or leave these rows out."
             )
         return columns
+
+
+def _frame_and_repair(frame: Any, repairs: Any) -> tuple[Any, Repair]:
+    if not isinstance(frame, DomainTable):
+        return frame, repair_named(repairs)
+    if repairs is not frame.repairs and not (isinstance(repairs, str) and repairs == "default"):
+        raise TableError(
+            "a table with explicit domains brings its own candidates, but got "
+            f"repairs={repairs!r} too. Leave repairs out, or pass the frame alone: table.frame."
+        )
+    return frame.frame, frame.repairs
 
 
 def _as_trained(theirs: Column, mine: Column) -> Column:
@@ -361,68 +413,6 @@ def _warn(known: Sequence[Column], proposed: Mapping[int, Any], classes: npt.NDA
         )
 
 
-def _split_label(
-    columns: list[Column], label: Any, tokens: Sequence[str]
-) -> tuple[list[Column], npt.NDArray[Any], str | None]:
-    if not columns:
-        raise TableError("a table needs at least one column; got none.")
-    n_rows = len(columns[0].values)
-    if label is None:
-        raise TableError(
-            'name the label column, as in label="y", or give one label a row as label=labels.'
-        )
-    if n_rows == 0:
-        raise TableError("a table needs at least one row; got none.")
-    if not isinstance(label, str) and hasattr(label, "__iter__"):
-        listed = _listed(label, tokens)
-        if len(listed) != n_rows:
-            raise TableError(f"the table has {n_rows} rows, but {len(listed)} labels were given.")
-        return columns, _objects(listed), None
-    label = str(label)  # columns of pandas may be called by numbers
-    found = [column for column in columns if column.name == label]
-    if not found:
-        names = offenders((repr(column.name) for column in columns), 8)
-        raise TableError(f"there is no label column {label!r}; the columns are {names}.")
-    labels = _objects([found[0].shown(value) for value in found[0].values])
-    rest = [column for column in columns if column.name != label]
-    if not rest:
-        raise TableError(f"besides the label {label!r} a table needs at least one column.")
-    return rest, labels, label
-
-
-def _listed(labels: Any, tokens: Sequence[str]) -> list[Any]:
-    if len(getattr(labels, "shape", (0,))) != 1:
-        raise TableError(f"labels must be one-dimensional, one a row; got shape {labels.shape}.")
-    for method in ("tolist", "to_pylist"):  # arrays and series; pyarrow
-        if hasattr(labels, method):
-            labels = getattr(labels, method)()
-            break
-    return [
-        None if is_null(one) or (isinstance(one, str) and one.strip() in tokens) else one
-        for one in labels
-    ]
-
-
-def _objects(items: Sequence[Any]) -> npt.NDArray[Any]:
-    array = np.empty(len(items), dtype=object)
-    for number, item in enumerate(items):  # one by one: NumPy would unpack tuples
-        array[number] = item
-    return array
-
-
-def _labelled(labels: npt.NDArray[Any], drop: bool) -> npt.NDArray[np.int64]:
-    null = np.array([label is None for label in labels], dtype=bool)
-    if null.any() and not drop:
-        raise TableError(
-            f"every row needs a label; missing in row "
-            f"{offenders(np.flatnonzero(null).tolist())}. "
-            "Pass drop_unlabelled=True to leave these rows out."
-        )
-    if null.all():
-        raise TableError("no row has a label.")
-    return np.flatnonzero(~null)
-
-
 def _suspect_mask(suspects: Any, columns: Sequence[Column], n_rows: int) -> Bools:
     mask = np.zeros((n_rows, len(columns)), dtype=bool)
     if suspects is None:
@@ -431,6 +421,7 @@ def _suspect_mask(suspects: Any, columns: Sequence[Column], n_rows: int) -> Bool
         given = np.asarray(suspects)
     except ValueError:  # of different lengths
         given = np.empty(0)
+    given = _by_name(given, names_of(suspects), columns)
     if given.dtype == bool:
         if given.shape != mask.shape:
             raise TableError(
@@ -450,6 +441,18 @@ def _suspect_mask(suspects: Any, columns: Sequence[Column], n_rows: int) -> Bool
             raise TableError(f"suspects names row {row}, column {name!r}, which is not there.")
         mask[row, numbers[name]] = True
     return mask
+
+
+def _by_name(
+    given: npt.NDArray[Any], names: Sequence[str], columns: Sequence[Column]
+) -> npt.NDArray[Any]:
+    """A frame's columns in the order of the table, if it has their names; it may have more."""
+    wanted = [column.name for column in columns]
+    if not set(wanted) & set(names):
+        return given  # without names: in order
+    if lacking := [name for name in wanted if name not in names]:
+        raise TableError(f"suspects as a mask lacks column {offenders(map(repr, lacking))}.")
+    return given[:, [names.index(name) for name in wanted]]
 
 
 def _blanked(column: Column, doubted: Bools) -> Column:

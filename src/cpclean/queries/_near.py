@@ -291,6 +291,18 @@ def _ascending(n_rows, ptr, row, bound):
 
 
 @njit(cache=True, nogil=True)
+def bounds_of_row(rows, metric, X, place):
+    """A lower bound of every point's distance to the row that stands at a place in the order."""
+    found = np.empty(X.shape[0])
+    near = np.empty(1)
+    far = np.empty(1)
+    for p in range(X.shape[0]):
+        _bound_rows(rows, metric, X[p], place, 1, near, far)
+        found[p] = near[0]
+    return found
+
+
+@njit(cache=True, nogil=True)
 def local_labels(row_ptr, codes, n_classes):
     """Number the labels that occur around each point, in class order.
 

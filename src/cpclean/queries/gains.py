@@ -228,36 +228,75 @@ def _with_rest(shares: Floats) -> Floats:
     return np.asarray(whole / whole.sum(axis=-1, keepdims=True))
 
 
-def _given(query: Query, points: Floats, near: Near, hood: Neighbourhood) -> _Given:
-    """The conditionals of a neighbourhood of one point."""
-    rows, labels = hood.positions, hood.labels(0)
-    winners = winners_of(hood, 0, possible_in_block(query, points, near)[0])
-    if len(winners) == 1:  # certain, given anything
-        ones = np.ones((len(rows.owner), 1))
-        return _Given(labels[winners], np.ones(1), ones, np.ones((len(rows.rows), 1)))
-    if len(labels) > 2:
-        return _tallied(query, hood, 0, winners)
-    race = _raced(query, hood, np.array([0]))
-    first = hood.side == 0
-    at = np.where(first[rows.owner], race.own, 1.0 - race.own)
-    beyond = np.where(first, race.own_beyond, 1.0 - race.own_beyond)
+@dataclass(frozen=True)
+class Conditionals:
+    """What one point of a block is predicted to be, given each candidate of each row around it."""
+
+    rows: Ints  # those that matter, ascending
+    labels: Ints  # the classes that are possible
+    shares: Floats  # (labels,)
+    at: Floats  # (positions, labels), given that the position's row sits there
+    beyond: Floats  # (rows, labels), given that the row lies beyond the last position
+    rank: Ints  # for every candidate of the rows: its position, or -1 beyond the last
+
+
+def conditionals(query: Query, points: Floats, near: Near) -> Iterator[Conditionals]:
+    """The conditionals of every point of a block, point by point."""
+    for hood in _hoods(query, points, near, want_rank=True):
+        possible = possible_in_block(query, points[hood.points], Near(*near.part(hood.points)))
+        two = np.flatnonzero(hood.n_labels == 2)
+        race = _raced(query, hood, two)
+        pairs = np.zeros((len(possible), 2))
+        pairs[two] = race.shares
+        sizes = query.rows.spans[hood.positions.rows, 2]
+        ranked = np.concatenate([[0], np.cumsum(sizes)])[hood.positions.row_ptr]
+        for point in range(len(possible)):
+            winners = winners_of(hood, point, possible[point])
+            if len(winners) == 1:  # certain, given anything
+                given = _certainly(hood, point, winners)
+            elif hood.n_labels[point] == 2:
+                given = _of_two(hood, point, race, pairs[point])
+            else:
+                given = _tallied(query, hood, point, winners)
+            rank = hood.positions.rank[ranked[point] : ranked[point + 1]]
+            rows = hood.positions.rows[hood.rows(point)]
+            yield Conditionals(rows, given.labels, given.shares, given.at, given.beyond, rank)
+
+
+def _certainly(hood: Neighbourhood, point: int, winners: Ints) -> _Given:
+    span, rows = hood.span(point), hood.rows(point)
     return _Given(
-        labels, race.shares[0], np.stack([at, 1.0 - at], 1), np.stack([beyond, 1.0 - beyond], 1)
+        hood.labels(point)[winners],
+        np.ones(1),
+        np.ones((span.stop - span.start, 1)),
+        np.ones((rows.stop - rows.start, 1)),
+    )
+
+
+def _of_two(hood: Neighbourhood, point: int, race: _Raced, shares: Floats) -> _Given:
+    first = hood.side[hood.rows(point)] == 0
+    own, own_beyond = race.own[hood.span(point)], race.own_beyond[hood.rows(point)]
+    at = np.where(first[hood.positions.owner[hood.span(point)]], own, 1.0 - own)
+    beyond = np.where(first, own_beyond, 1.0 - own_beyond)
+    return _Given(
+        hood.labels(point),
+        shares,
+        np.stack([at, 1.0 - at], axis=1),
+        np.stack([beyond, 1.0 - beyond], axis=1),
     )
 
 
 def _by_candidate(query: Query, points: Floats, near: Near) -> list[Floats]:
     """Conditionals of one point, spread over all rows, candidates and classes."""
-    (hood,) = _hoods(query, points, near, want_rank=True)
-    given = _given(query, points, near, hood)
+    (given,) = conditionals(query, points, near)
     n_classes = query.data.n_classes
     whole = np.zeros(n_classes)
     whole[given.labels] = given.shares
     counts = query.data.candidate_counts
     result = [np.tile(whole, (count, 1)) for count in counts.tolist()]
     start = 0
-    for place, row in enumerate(hood.positions.rows.tolist()):
-        rank = hood.positions.rank[start : start + counts[row]]
+    for place, row in enumerate(given.rows.tolist()):
+        rank = given.rank[start : start + counts[row]]
         start += counts[row]
         shares = np.where(rank[:, None] >= 0, given.at[rank], given.beyond[place])
         result[row][:] = 0.0

@@ -23,7 +23,7 @@ from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.rows import Floats, is_whole
 from cpclean.errors import QueryError, offenders
 from cpclean.queries import _near, _order
-from cpclean.queries.blocks import in_blocks
+from cpclean.queries.prepared import Prepared, frozen, prepared_rows
 
 Metric = str | Callable[[Any, Any], float]
 Result = TypeVar("Result")
@@ -40,10 +40,6 @@ METRICS = {
 
 BLOCK_POINTS = 64
 BLOCK_BYTES = 2**26
-
-# Tables with this many columns, and at most one cell value in four not zero, are summed sparsely.
-_WIDE_FROM = 32
-_SPARSE_FROM = 4
 
 # Larger values overflow when they are squared (for cosine: twice) and summed.
 _LARGEST = {_near.EUCLIDEAN: 1e150, _near.LINEAR: 1e150, _near.COSINE: 1e70}
@@ -66,7 +62,7 @@ class Query:
     def counting(self) -> Query:
         """The same question with every candidate weighing 1: worlds are counted, not weighed."""
         return replace(
-            self, rows=_frozen(self.rows._replace(weights=np.ones(len(self.rows.weights))))
+            self, rows=frozen(self.rows._replace(weights=np.ones(len(self.rows.weights))))
         )
 
     def over_blocks(
@@ -80,9 +76,9 @@ class Query:
         threads = min(_n_threads(n_jobs), len(pieces))
 
         def work(piece: Floats) -> list[Result]:
-            return self._answered(answer, self._measured(piece))
+            return self._answered(answer, self.measured(piece))
 
-        if threads <= 1 and threading.current_thread() is not threading.main_thread():
+        if threads <= 1 and not _in_main_thread():
             return [one for piece in pieces for one in work(piece)]
         pool = _worker() if threads <= 1 else ThreadPoolExecutor(threads)
         waiting: list[Future[list[Result]]] = []
@@ -126,19 +122,23 @@ class Query:
             labels = _near.local_labels(positions.row_ptr, codes, self.data.n_classes)
             yield Neighbourhood(group, positions, *labels)
 
-    def _measured(self, points: Floats) -> Floats:
+    def measured(self, points: Floats) -> Floats:
         """Distances to every candidate where the metric is a function, else the points."""
         if self.distance is None:
             return points
-        measured = np.empty((len(points), self.data.n_candidates))
-        at = 0
-        for row in range(self.data.n_rows):
-            for candidate in self.data.candidates(row):
-                for number, point in enumerate(points):
-                    measured[number, at] = _checked_distance(
-                        self.distance(candidate, point), candidate, point, row
-                    )
-                at += 1
+        rows = range(self.data.n_rows)
+        return np.hstack([self.measured_row(points, row) for row in rows])
+
+    def measured_row(self, points: Floats, row: int) -> Floats:
+        """Distances to the candidates of a row, by a metric that is a function."""
+        assert self.distance is not None
+        candidates = self.data.candidates(row)
+        measured = np.empty((len(points), len(candidates)))
+        for at, candidate in enumerate(candidates):
+            for number, point in enumerate(points):
+                measured[number, at] = _checked_distance(
+                    self.distance(candidate, point), candidate, point, row
+                )
         return measured
 
 
@@ -203,6 +203,15 @@ def _worker() -> ThreadPoolExecutor:
     return _workers[os.getpid()]
 
 
+def _in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
+def aside(call: Callable[[], Result]) -> Result:
+    """Do something that runs compiled code, never in the main thread; see `_worker`."""
+    return _worker().submit(call).result() if _in_main_thread() else call()
+
+
 def ask(data: IncompleteDataset, X: npt.ArrayLike, n_neighbors: int, metric: Metric) -> Query:
     """Check a question once; every later step trusts it."""
     if not isinstance(data, IncompleteDataset):
@@ -214,7 +223,7 @@ def ask(data: IncompleteDataset, X: npt.ArrayLike, n_neighbors: int, metric: Met
     code = _metric_code(metric)
     width = data.n_candidates if metric == "precomputed" else data.n_features
     points = _checked_points(X, width, metric)
-    prepared = _prepared(data)
+    prepared = prepared_rows(data)
     if not callable(metric):
         _check_magnitude(prepared, points, code)
     if code == _near.PRECOMPUTED and not callable(metric):
@@ -231,99 +240,6 @@ def ask(data: IncompleteDataset, X: npt.ArrayLike, n_neighbors: int, metric: Met
         points=points,
         inverse=inverse,
     )
-
-
-@dataclass(frozen=True)
-class _Prepared:
-    """What is computed once a dataset and kept with it."""
-
-    rows: _near.Rows
-    largest: float  # of all values, without sign
-    smallest: float  # of the rows' largest values, without sign, that are not zero
-    rarest: float  # a lower bound on the prior of any candidate
-
-
-def _prepared(data: IncompleteDataset) -> _Prepared:
-    if "_prepared" not in data.__dict__:
-        rows = _kernel_rows(data)
-        boxes = rows.boxes
-        sizes = np.maximum(np.abs(boxes.low).max(axis=0), np.abs(boxes.high).max(axis=0))
-        most_cells = int(data._n_cells.max())
-        data.__dict__["_prepared"] = _Prepared(
-            rows=rows,
-            largest=float(sizes.max()),
-            smallest=float(sizes[sizes > 0].min(initial=math.inf)),
-            rarest=float(data._weights.min() ** most_cells) if most_cells else 1.0,
-        )
-    kept: _Prepared = data.__dict__["_prepared"]
-    return kept
-
-
-def _kernel_rows(data: IncompleteDataset) -> _near.Rows:
-    low = data._base.T.copy(order="C")
-    high = low.copy()
-    for row in data.dirty_rows:
-        for cell in data._stored_cells(row):
-            low[cell.start : cell.stop, row] = cell.values.min(axis=0)
-            high[cell.start : cell.stop, row] = cell.values.max(axis=0)
-    counts = data.candidate_counts
-    spans = np.stack([data._first_cell, data._n_cells, counts, np.cumsum(counts) - counts], axis=1)
-    cells = np.stack(
-        [data._cell_start, data._cell_stop, data._cell_size, data._values_at, data._weights_at],
-        axis=1,
-    )
-    order, at = in_blocks(low, high)
-    low, high = low.take(order, axis=1), high.take(order, axis=1)
-    return _frozen(
-        _near.Rows(
-            base=data._base,
-            spans=np.ascontiguousarray(spans),
-            cells=np.ascontiguousarray(cells),
-            values=data._values,
-            weights=data._weights,
-            order=order,
-            block_at=at,
-            boxes=_boxes(low, high),
-            block_boxes=_boxes(
-                np.minimum.reduceat(low, at[:-1], axis=1),
-                np.maximum.reduceat(high, at[:-1], axis=1),
-            ),
-            sparse=_sparse(data, cells),
-        )
-    )
-
-
-def _boxes(low: Floats, high: Floats) -> _near.Boxes:
-    norms = np.zeros((2, low.shape[1]))
-    with np.errstate(over="ignore"):  # what overflows is refused before it is used
-        for under, over in zip(low, high, strict=True):  # in feature order, as distances are
-            norms[0] += np.where((under < 0) & (over > 0), 0.0, np.minimum(under**2, over**2))
-            norms[1] += np.maximum(under**2, over**2)
-    return _near.Boxes(low, high, norms)
-
-
-def _sparse(data: IncompleteDataset, cells: Ints) -> _near.Sparse:
-    """The non-zeros of the cell values, if the table is wide and they are few."""
-    few = np.count_nonzero(data._values) * _SPARSE_FROM < len(data._values)
-    if data.n_features < _WIDE_FROM or not few:
-        return _near.Sparse(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
-    columns, values, sizes = [], [], [0]
-    # All cells, also those of pinned rows: values keep their numbers when a row is pinned.
-    for start, stop, size, at, _ in cells.tolist():
-        for vector in data._values[at : at + size * (stop - start)].reshape(-1, size).T:
-            (found,) = np.nonzero(vector)
-            columns.append(found + start)
-            values.append(vector[found])
-            sizes.append(len(found))
-    return _near.Sparse(np.cumsum(sizes), np.concatenate(columns), np.concatenate(values))
-
-
-def _frozen(rows: _near.Rows) -> _near.Rows:
-    """Read-only throughout: a kernel is compiled once, not once a mixture of flags."""
-    for part in rows:
-        for array in part if isinstance(part, tuple) else (part,):
-            array.flags.writeable = False
-    return rows
 
 
 def _checked_distance(found: Any, candidate: Floats, point: Floats, row: int) -> float:
@@ -397,7 +313,7 @@ def _checked_points(X: npt.ArrayLike, width: int, metric: Metric) -> Floats:
     return points
 
 
-def _check_magnitude(prepared: _Prepared, points: Floats, code: int) -> None:
+def _check_magnitude(prepared: Prepared, points: Floats, code: int) -> None:
     sizes = np.abs(points).max(axis=1, initial=0.0)
     largest = max(prepared.largest, float(sizes.max(initial=0.0)))
     limit = _LARGEST.get(code, _LARGEST_SUM)

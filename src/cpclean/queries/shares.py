@@ -64,7 +64,7 @@ def world_shares(
     [[0.25, 0.75], [0.0, 1.0]]
     """
     query = ask(data, X, n_neighbors, metric)
-    parts = query.over_blocks(_shares_in_block, n_jobs)
+    parts = query.over_blocks(shares_in_block, n_jobs)
     return np.concatenate([np.zeros((0, data.n_classes)), *parts])[query.inverse]
 
 
@@ -144,7 +144,8 @@ def votes_needed(n_neighbors: int) -> Ints:
 # -- shares ------------------------------------------------------------------------------
 
 
-def _shares_in_block(query: Query, points: Floats, near: Near) -> Floats:
+def shares_in_block(query: Query, points: Floats, near: Near) -> Floats:
+    """Shares of a block of points, shape (points, classes)."""
     shares = _scanned(query, points, near, _SLACK, None)
     doubtful = np.flatnonzero((shares < _SURE).any(axis=1))
     if len(doubtful):

@@ -1,0 +1,1 @@
+"""Which row to clean next, and when to stop."""

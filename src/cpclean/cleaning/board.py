@@ -1,0 +1,287 @@
+"""Validation points, kept up to date while rows become known.
+
+For every point: is it certain, its entropy, and what each row's cleaning is expected to take from
+that entropy. All of it is a function of the data and the point alone, bit for bit: the way by which
+the data came to be what it is leaves no trace.
+
+A change of one row touches only the points that the row, as it was or as it is, can be near to:
+rows that begin beyond a point's reach are among its nearest in no world. Where the row only lost
+candidates, points that were certain stay so. Memory: a few numbers for every point and every
+row with holes around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from cpclean.data.incomplete import IncompleteDataset, Ints
+from cpclean.data.rows import Floats, within
+from cpclean.errors import AnswerError, QueryError
+from cpclean.queries import _near
+from cpclean.queries.cells import (
+    CellIndex,
+    Span,
+    cell_gains_in_block,
+    cell_index,
+    changed_index,
+)
+from cpclean.queries.certain import possible_in_block
+from cpclean.queries.gains import BlockGains, gains_in_block
+from cpclean.queries.geometry import Metric, Near, Query, aside, ask
+from cpclean.queries.prepared import prepare_changed, prepared_rows
+from cpclean.queries.shares import shares_in_block
+
+Bools = npt.NDArray[np.bool_]
+
+# Distances measured by a function are kept, all of them, up to this many bytes.
+MEASURED_BYTES = 2**30
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a change of one row did to the points; numbers of points as in X."""
+
+    settled: Ints  # were uncertain, are certain
+    unsettled: Ints  # were certain, are not
+
+
+class Board:
+    """The validation points under what is known of the data so far.
+
+    Parameters
+    ----------
+    data : IncompleteDataset
+    X : array-like of shape (n_points, n_features)
+        Complete validation points.
+    n_neighbors, metric
+        As in `world_shares`.
+    cells : dict from row to list of (start, stop), optional
+        The cells of each row with holes, as columns of the space. If given, gains are those of
+        cells, numbered row by row, rather than of rows.
+    n_jobs : int, optional
+        Threads for the first look at all points.
+    """
+
+    def __init__(
+        self,
+        data: IncompleteDataset,
+        X: npt.ArrayLike,
+        n_neighbors: int,
+        metric: Metric,
+        cells: Mapping[int, Sequence[Span]] | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self._asked = ask(data, X, n_neighbors, metric)
+        self._query = _with_distances(self._asked)
+        if not len(self._query.inverse):
+            raise QueryError("validation needs at least one point; got none.")
+        self._first = self._query.rows.spans[:, 3]
+        self._cells = cells
+        self.index = None if cells is None else cell_index(data, cells)
+        size = len(self._query.points)
+        self.times = np.bincount(self._query.inverse, minlength=size).astype(np.float64)
+        self._certain = np.zeros(size, dtype=bool)
+        self._entropy = np.zeros(size)
+        self._reach = np.zeros(size)
+        self._rows: list[Ints] = [np.empty(0, np.int64)] * size
+        self._gain: list[Floats] = [np.empty(0)] * size
+        self._totals: Floats | None = None
+        self._look(np.arange(size), n_jobs)
+
+    # -- looking ---------------------------------------------------------------------------
+
+    @property
+    def data(self) -> IncompleteDataset:
+        return self._query.data
+
+    @property
+    def certain(self) -> Bools:
+        """Whether each validation point is certain."""
+        return self._certain[self._query.inverse]
+
+    @property
+    def certain_share(self) -> float:
+        return float(self.times[self._certain].sum() / self.times.sum())
+
+    @property
+    def all_certain(self) -> bool:
+        return bool(self._certain.all())
+
+    @property
+    def mean_entropy(self) -> float:
+        return float(self.times @ self._entropy / self.times.sum())
+
+    def gains(self) -> Floats:
+        """What knowing each row, or each cell, is expected to take from the mean entropy."""
+        if self._totals is None:
+            n_numbers = self.data.n_rows if self.index is None else int(self.index.first[-1])
+            sizes = [len(rows) for rows in self._rows]
+            each = np.concatenate(self._gain) * np.repeat(self.times, sizes)
+            total = np.bincount(np.concatenate(self._rows), each, n_numbers)
+            self._totals = total / self.times.sum()
+            self._totals.flags.writeable = False
+        return self._totals
+
+    def shares(self, points: Ints) -> Floats:
+        """The class shares of some points, numbered as in X, shape (n_points, n_classes)."""
+        distinct = self._query.points[self._query.inverse[points]]
+        query = replace(self._query, points=distinct)
+        parts = query.over_blocks(shares_in_block)
+        return np.concatenate([np.zeros((0, self.data.n_classes)), *parts])
+
+    def touched(self, row: int) -> Ints:
+        """The uncertain points, numbered as in X, to which a row can be near."""
+        bound = self._bounds(self._query, row)
+        return self._numbers(np.flatnonzero((bound <= self._reach) & ~self._certain))
+
+    def open_rows(self) -> list[Ints]:
+        """For every uncertain point, the rows with holes that can be near to it."""
+        where = np.flatnonzero(~self._certain)
+        query = replace(self._query, points=self._query.points[where])
+        dirty = query.data._n_cells > 0
+        return [rows[dirty[rows]] for part in query.over_blocks(_near_lists) for rows in part]
+
+    # -- changing --------------------------------------------------------------------------
+
+    def copy(self) -> Board:
+        """A board that changes on its own."""
+        other = copy(self)
+        for name in ("_certain", "_entropy", "_reach", "_rows", "_gain"):
+            setattr(other, name, getattr(self, name).copy())
+        return other
+
+    def change(self, row: int, data: IncompleteDataset, candidate: int | None = None) -> Change:
+        """Go on with data that differs in one row.
+
+        Where distances are given, `candidate` is the number, among the candidates at the start, of
+        the row's first candidate now; None if it was none of them.
+        """
+        before, old = self._query, self._query.data
+        prepare_changed(old, data, row)
+        after = replace(before, data=data, rows=prepared_rows(data).rows)
+        if before.metric == _near.PRECOMPUTED:
+            after = self._with_distances(after, row, candidate)
+        bound = np.minimum(self._bounds(before, row), self._bounds(after, row))
+        affected = bound <= self._reach
+        if within(data._stored_row(row), old._stored_row(row)):
+            affected &= ~self._certain
+        was = self._certain.copy()
+        self._query = after
+        if self.index is not None and self._cells is not None:
+            self.index = changed_index(self.index, data, row, self._cells.get(row, ()))
+        self._look(np.flatnonzero(affected))
+        return Change(
+            settled=self._numbers(np.flatnonzero(~was & self._certain)),
+            unsettled=self._numbers(np.flatnonzero(was & ~self._certain)),
+        )
+
+    # -- plumbing --------------------------------------------------------------------------
+
+    def _numbers(self, distinct: Ints) -> Ints:
+        """Where distinct points stand in X."""
+        return np.flatnonzero(np.isin(self._query.inverse, distinct))
+
+    def _bounds(self, query: Query, row: int) -> Floats:
+        place = prepared_rows(query.data).place[row]
+        found: Floats = aside(
+            lambda: _near.bounds_of_row(query.rows, query.metric, query.points, place)
+        )
+        return found
+
+    def _with_distances(self, query: Query, row: int, candidate: int | None) -> Query:
+        """Say where the distances of a changed row stand; new ones are measured."""
+        spans = query.rows.spans.copy()
+        spans[:, 3] = self._query.rows.spans[:, 3]
+        points = query.points
+        if candidate is not None:
+            spans[row, 3] = self._first[row] + candidate
+        elif self._asked.distance is None:
+            raise AnswerError(
+                f"distances are given for the candidates of row {row} only: tell the number of a "
+                "candidate, not a value."
+            )
+        else:
+            spans[row, 3] = points.shape[1]
+            measuring = replace(self._asked, data=query.data)
+            points = np.hstack([points, measuring.measured_row(self._asked.points, row)])
+        spans.flags.writeable = False
+        return replace(query, rows=query.rows._replace(spans=spans), points=points)
+
+    def _look(self, points: Ints, n_jobs: int | None = None) -> None:
+        """Work out anew what is kept of some points."""
+        if not len(points):
+            return
+        self._totals = None
+        query = replace(self._query, points=self._query.points[points])
+        start = 0
+        look = partial(_look_at_block, index=self.index)
+        for part in query.over_blocks(look, n_jobs):
+            where = points[start : start + len(part.certain)]
+            start += len(where)
+            self._certain[where] = part.certain
+            self._entropy[where] = part.gains.entropy
+            self._reach[where] = part.reach
+            ends = np.cumsum(part.gains.n_rows)
+            for point, end, size in zip(
+                where.tolist(), ends.tolist(), part.gains.n_rows.tolist(), strict=True
+            ):
+                own = slice(end - size, end)
+                self._rows[point] = part.gains.rows[own]
+                self._gain[point] = part.gains.gain[own]
+
+
+@dataclass(frozen=True)
+class _Look:
+    certain: Bools
+    reach: Floats
+    gains: BlockGains  # around uncertain points, other than 0
+
+
+def _look_at_block(query: Query, points: Floats, near: Near, index: CellIndex | None) -> _Look:
+    if index is None:
+        gains = gains_in_block(query, points, near)
+    else:
+        gains = cell_gains_in_block(query, points, near, index)
+    # Masses are sums of products of numbers that are not negative: entropy shows two labels to
+    # have worlds. Where there is none, a label may still have worlds that weigh next to nothing.
+    certain = np.zeros(len(points), dtype=bool)
+    doubtful = np.flatnonzero(gains.entropy == 0.0)
+    if len(doubtful):
+        possible = possible_in_block(query, points[doubtful], near.only(doubtful))
+        certain[doubtful] = possible.sum(axis=1) == 1
+    point = np.repeat(np.arange(len(points)), gains.n_rows)
+    kept = (gains.gain != 0.0) & ~certain[point]
+    return _Look(
+        certain,
+        near.reach,
+        replace(
+            gains,
+            n_rows=np.bincount(point[kept], minlength=len(points)),
+            rows=gains.rows[kept],
+            gain=gains.gain[kept],
+        ),
+    )
+
+
+def _near_lists(query: Query, points: Floats, near: Near) -> list[Ints]:
+    return np.split(near.rows, near.ptr[1:-1])
+
+
+def _with_distances(query: Query) -> Query:
+    """Where the metric is a function: measured once, then distances are given."""
+    if query.distance is None:
+        return query
+    needed = 8 * len(query.points) * query.data.n_candidates
+    if needed > MEASURED_BYTES:
+        raise QueryError(
+            "a metric that is a function is measured once for every validation point and "
+            f"candidate, which takes {needed / 1e9:.1f} GB here and may take "
+            f"{MEASURED_BYTES / 1e9:.1f}. Use a named metric, or fewer validation points."
+        )
+    return replace(query, points=query.measured(query.points), distance=None)

@@ -1,0 +1,87 @@
+"""What can be asked, and what it costs to answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cpclean.cleaning.subject import Known, Subject
+from cpclean.data.incomplete import Ints
+from cpclean.data.rows import Floats
+from cpclean.errors import CPCleanError, offenders
+from cpclean.queries.cells import Span
+
+
+@dataclass(frozen=True)
+class Questions:
+    """Everything that can be asked: rows with holes, or their cells; row by row."""
+
+    row: Ints
+    column: tuple[Any, ...]  # None where a whole row is asked for
+    spans: tuple[Span, ...]  # of the cells; empty where whole rows are asked for
+
+    def known_cells(self, known: Mapping[int, Known]) -> list[int]:
+        """The numbers of cells about which something has been said."""
+        return [
+            number
+            for row, one in known.items()
+            for number in range(*np.searchsorted(self.row, [row, row + 1]).tolist())
+            if self.spans[number][0] in one.features
+        ]
+
+
+def questions_of(subject: Subject, by_cell: bool) -> Questions:
+    """The questions about a subject: its rows with holes, or their cells."""
+    rows = subject.data.dirty_rows
+    if not by_cell:
+        return Questions(rows, (None,) * len(rows), ())
+    cells = [
+        (row, name, span) for row in rows.tolist() for name, span in subject.cells(row).items()
+    ]
+    return Questions(
+        np.array([row for row, _, _ in cells], dtype=np.int64),
+        tuple(name for _, name, _ in cells),
+        tuple(span for _, _, span in cells),
+    )
+
+
+def checked_costs(costs: Any, subject: Subject, questions: Questions) -> Floats:
+    """The cost of every question; 1 each if none is given."""
+    if costs is None:
+        return np.ones(len(questions.row))
+    if isinstance(costs, Mapping):
+        found = _by_column(costs, subject, questions)
+    else:
+        try:
+            a_row = np.asarray(costs, dtype=np.float64)
+        except (TypeError, ValueError):
+            a_row = np.empty(0)
+        if a_row.shape != (subject.data.n_rows,):
+            raise CPCleanError(
+                f"costs must be one number a row, {subject.data.n_rows} in all, or a dict from "
+                f"column to cost; got {costs!r}."
+            )
+        found = a_row[questions.row]
+    bad = np.flatnonzero(~(found > 0) | ~np.isfinite(found))
+    if len(bad):
+        rows = offenders(questions.row[bad].tolist())
+        raise CPCleanError(f"costs must be finite and above 0; that is not so for row {rows}.")
+    return found
+
+
+def _by_column(costs: Mapping[Any, Any], subject: Subject, questions: Questions) -> Floats:
+    columns = {name for row in set(questions.row.tolist()) for name in subject.cells(row)}
+    if lacking := sorted(map(repr, columns - costs.keys())):
+        raise CPCleanError(
+            f"costs must name every column with holes; {offenders(lacking)} is missing."
+        )
+    return np.array(
+        [
+            sum(float(costs[name]) for name in subject.cells(row)) if column is None
+            else float(costs[column])
+            for row, column in zip(questions.row.tolist(), questions.column, strict=True)
+        ]
+    )  # fmt: skip

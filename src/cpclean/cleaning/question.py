@@ -1,0 +1,168 @@
+"""A question for a person, and the reasons for asking it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from cpclean.cleaning.answers import put
+from cpclean.cleaning.board import Board
+from cpclean.cleaning.subject import Known, Subject
+from cpclean.data.incomplete import IncompleteDataset, Ints
+from cpclean.data.rows import Floats
+
+# Reasons are given for so many answers, the likeliest; each is a look at the points of its own.
+MOST_ANSWERS = 64
+
+
+@dataclass(frozen=True)
+class Why:
+    """What is at stake.
+
+    Attributes
+    ----------
+    points : ndarray of int
+        The uncertain validation points to which the row can be near.
+    answers : list of int
+        Of which of the question's candidates the rest speaks; all, unless there are many.
+    settles : list of ndarray of int
+        For each answer, the validation points that would become certain.
+    shares : ndarray of shape (n_points, n_classes)
+        The class shares of `points` now.
+    shares_after : ndarray of shape (n_answers, n_points, n_classes)
+        The same after each answer.
+    """
+
+    points: Ints
+    answers: list[int]
+    settles: list[Ints]
+    shares: Floats
+    shares_after: Floats
+
+    @property
+    def change(self) -> Floats:
+        """How each answer would change the mean class shares, shape (n_answers, n_classes)."""
+        if not len(self.points):
+            return np.zeros((len(self.answers), self.shares.shape[1]))
+        return np.asarray(self.shares_after.mean(axis=1) - self.shares.mean(axis=0))
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """A row, or one cell of it, that somebody should look at.
+
+    Attributes
+    ----------
+    row : int
+    column : name or number of a column, or None
+        The cell that is asked for; None for the whole row.
+    candidates : list
+        What it might be, in raw values: a dict from column to value each for a table, a list of
+        numbers for a dataset (a dict from column number if one cell is asked for).
+    numbers : list of int or None
+        The number under which `tell` knows each candidate; None for what is no candidate of
+        the data as given, because something else was said about the row before, or for a cell.
+    prior : ndarray
+        How likely each candidate is.
+    gain : float
+        How much the mean entropy over the validation points is expected to fall, in nats.
+    why : Why
+        What is at stake, worked out when it is first looked at.
+    """
+
+    row: int
+    column: Any
+    candidates: list[Any]
+    numbers: list[int | None]
+    prior: Floats
+    gain: float
+    _board: Board = field(repr=False)
+    _subject: Subject = field(repr=False)
+    _known: Known = field(repr=False)
+
+    @cached_property
+    def why(self) -> Why:
+        board, row = self._board, self.row
+        points = board.touched(row)
+        order = np.argsort(-self.prior, kind="stable")[:MOST_ANSWERS]
+        answers = sorted(order.tolist())
+        settles, after = [], []
+        for number in answers:
+            changed = board.copy()
+            settles.append(put(changed, self._subject, row, self.answered(number)).settled)
+            after.append(changed.shares(points))
+        n_classes = board.data.n_classes
+        return Why(
+            points,
+            answers,
+            settles,
+            board.shares(points),
+            np.array(after).reshape(len(answers), len(points), n_classes),
+        )
+
+    def answered(self, number: int) -> Known:
+        """What would be known of the row if one of the candidates were true."""
+        chosen = self.numbers[number]
+        if chosen is not None:
+            return self._subject.chosen(self.row, chosen)
+        return self._known.and_(self._subject.said(self.row, self.candidates[number]))
+
+    def __str__(self) -> str:
+        what = f"row {self.row}" if self.column is None else f"row {self.row}, {self.column}"
+        return (
+            f"{what}: {len(self.candidates)} candidates, expected to lower the mean entropy by "
+            f"{self.gain:.2g} nats; {len(self._board.touched(self.row))} uncertain validation "
+            "points are near"
+        )
+
+
+def question_about(
+    subject: Subject, board: Board, row: int, column: Any, known: Known, gain: float
+) -> Question:
+    """The question about a row, or about one cell of it, of which something may be known."""
+    candidates, numbers, prior = _present(subject, board.data, row, known)
+    if column is not None:
+        candidates, prior = _by_cell(subject, candidates, prior, column)
+        numbers = [None] * len(candidates)
+    return Question(row, column, candidates, numbers, prior, gain, board, subject, known)
+
+
+def _present(
+    subject: Subject, data: IncompleteDataset, row: int, known: Known
+) -> tuple[list[Any], list[int | None], Floats]:
+    """A row's present candidates in raw values, their numbers among those given, and priors."""
+    given, vectors = subject.candidates(row), subject.data.candidates(row)
+    columns, values = list(known.features), list(known.features.values())
+    agree = (vectors[:, columns] == values).all(axis=1)
+    vectors[:, columns] = values
+    places: dict[bytes, int] = {}
+    for number in [*np.flatnonzero(agree).tolist(), *np.flatnonzero(~agree).tolist()]:
+        places.setdefault(vectors[number].tobytes(), number)
+    if not known.features:
+        found = list(range(len(given)))
+    else:
+        found = [places[vector.tobytes()] for vector in data.candidates(row)]
+    return (
+        [subject.overlaid(given[number], known) for number in found],
+        [number if agree[number] else None for number in found],
+        data.prior(row),
+    )
+
+
+def _by_cell(
+    subject: Subject, candidates: list[Any], prior: Floats, column: Any
+) -> tuple[list[Any], Floats]:
+    """The different values of one cell, and how likely each is."""
+    values: list[Any] = []
+    mass: list[float] = []
+    for candidate, weight in zip(candidates, prior.tolist(), strict=True):
+        value = subject.of_cell(candidate, column)
+        if value in values:
+            mass[values.index(value)] += weight
+        else:
+            values.append(value)
+            mass.append(weight)
+    return values, np.array(mass)

@@ -1,0 +1,181 @@
+"""What queries need of an incomplete dataset, computed once and kept with it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cpclean.data.incomplete import IncompleteDataset, Ints
+from cpclean.data.rows import Floats
+from cpclean.queries import _near
+from cpclean.queries.blocks import in_blocks
+
+# Tables with this many columns, and at most one cell value in four not zero, are summed sparsely.
+_WIDE_FROM = 32
+_SPARSE_FROM = 4
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What is computed once a dataset and kept with it."""
+
+    rows: _near.Rows
+    place: Ints  # where each row stands in rows.order
+    largest: float  # of all values, without sign
+    smallest: float  # of the rows' largest values, without sign, that are not zero
+    rarest: float  # a lower bound on the prior of any candidate
+
+
+def prepared_rows(data: IncompleteDataset) -> Prepared:
+    """What the data keeps for queries; prepared by the first one."""
+    if "_prepared" not in data.__dict__:
+        rows = _kernel_rows(data)
+        boxes = rows.boxes
+        sizes = np.maximum(np.abs(boxes.low).max(axis=0), np.abs(boxes.high).max(axis=0))
+        most_cells = int(data._unpinned._n_cells.max())
+        data.__dict__["_prepared"] = Prepared(
+            rows=rows,
+            place=np.argsort(rows.order),
+            largest=float(sizes.max()),
+            smallest=float(sizes[sizes > 0].min(initial=math.inf)),
+            rarest=float(data._unpinned._weights.min() ** most_cells) if most_cells else 1.0,
+        )
+    kept: Prepared = data.__dict__["_prepared"]
+    return kept
+
+
+def prepare_changed(old: IncompleteDataset, new: IncompleteDataset, row: int) -> None:
+    """Prepare data that differs from other, prepared data in one row: O(N d), mostly copying."""
+    before = prepared_rows(old)
+    rows = before.rows
+    low, high = _row_box(new, row)
+    place = before.place[row]
+    block = int(np.searchsorted(rows.block_at, place, side="right")) - 1
+    around_low = np.minimum(rows.block_boxes.low[:, block], low)
+    around_high = np.maximum(rows.block_boxes.high[:, block], high)
+    size = float(max(np.abs(low).max(), np.abs(high).max()))
+    new.__dict__["_prepared"] = replace(
+        before,
+        rows=frozen(
+            rows._replace(
+                base=new._base,
+                spans=_spans(new),
+                cells=rows.cells if new._cell_size is old._cell_size else _cells(new),
+                values=new._values,
+                weights=new._weights,
+                boxes=_with_box(rows.boxes, place, low, high),
+                block_boxes=_with_box(rows.block_boxes, block, around_low, around_high),
+                sparse=_more_sparse(rows.sparse, new),
+            )
+        ),
+        largest=max(before.largest, size),
+        smallest=min(before.smallest, size) if size > 0 else before.smallest,
+    )
+
+
+def _kernel_rows(data: IncompleteDataset) -> _near.Rows:
+    low = data._base.T.copy(order="C")
+    high = low.copy()
+    for row in data.dirty_rows.tolist():
+        low[:, row], high[:, row] = _row_box(data, row)
+    order, at = in_blocks(low, high)
+    low, high = low.take(order, axis=1), high.take(order, axis=1)
+    return frozen(
+        _near.Rows(
+            base=data._base,
+            spans=_spans(data),
+            cells=_cells(data),
+            values=data._values,
+            weights=data._weights,
+            order=order,
+            block_at=at,
+            boxes=_boxes(low, high),
+            block_boxes=_boxes(
+                np.minimum.reduceat(low, at[:-1], axis=1),
+                np.maximum.reduceat(high, at[:-1], axis=1),
+            ),
+            sparse=_sparse(data),
+        )
+    )
+
+
+def _row_box(data: IncompleteDataset, row: int) -> tuple[Floats, Floats]:
+    low = data._base[row].copy()
+    high = low.copy()
+    for cell in data._stored_cells(row):
+        low[cell.start : cell.stop] = cell.values.min(axis=0)
+        high[cell.start : cell.stop] = cell.values.max(axis=0)
+    return low, high
+
+
+def _spans(data: IncompleteDataset) -> Ints:
+    counts = data.candidate_counts
+    spans = [data._first_cell, data._n_cells, counts, np.cumsum(counts) - counts]
+    return np.ascontiguousarray(np.stack(spans, axis=1))
+
+
+def _cells(data: IncompleteDataset) -> Ints:
+    return np.stack(
+        [data._cell_start, data._cell_stop, data._cell_size, data._values_at, data._weights_at],
+        axis=1,
+    ).copy(order="C")
+
+
+def _with_box(boxes: _near.Boxes, place: int, low: Floats, high: Floats) -> _near.Boxes:
+    own = _boxes(low[:, None], high[:, None])
+    changed = _near.Boxes(*(array.copy() for array in boxes))
+    for array, column in zip(changed, own, strict=True):
+        array[:, place] = column[:, 0]
+    return changed
+
+
+def _boxes(low: Floats, high: Floats) -> _near.Boxes:
+    norms = np.zeros((2, low.shape[1]))
+    with np.errstate(over="ignore"):  # what overflows is refused before it is used
+        for under, over in zip(low, high, strict=True):  # in feature order, as distances are
+            norms[0] += np.where((under < 0) & (over > 0), 0.0, np.minimum(under**2, over**2))
+            norms[1] += np.maximum(under**2, over**2)
+    return _near.Boxes(low, high, norms)
+
+
+def _sparse(data: IncompleteDataset) -> _near.Sparse:
+    """The non-zeros of the cell values, if the table is wide and they are few."""
+    none = _near.Sparse(np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0))
+    values = data._unpinned._values  # what is known of a row changes nothing about the way
+    few = np.count_nonzero(values) * _SPARSE_FROM < len(values)
+    if data.n_features < _WIDE_FROM or not few:
+        return none._replace(at=none.at[:0])
+    return _more_sparse(none, data)
+
+
+def _more_sparse(sparse: _near.Sparse, data: IncompleteDataset) -> _near.Sparse:
+    """The same with the cell values that the data has beyond those that are there.
+
+    All cells have their place, also those of pinned rows: values keep their numbers.
+    """
+    done = len(sparse.at) - 1
+    if done < 0 or done == len(data._weights):
+        return sparse
+    columns, values, sizes = [sparse.column], [sparse.value], []
+    first = int(np.searchsorted(data._weights_at, done))
+    for start, stop, size, at, _ in _cells(data)[first:].tolist():
+        for vector in data._values[at : at + size * (stop - start)].reshape(-1, size).T:
+            (found,) = np.nonzero(vector)
+            columns.append(found + start)
+            values.append(vector[found])
+            sizes.append(len(found))
+    return _near.Sparse(
+        np.concatenate([sparse.at, sparse.at[-1] + np.cumsum(sizes)]),
+        np.concatenate(columns),
+        np.concatenate(values),
+    )
+
+
+def frozen(rows: _near.Rows) -> _near.Rows:
+    """Read-only throughout: a kernel is compiled once, not once a mixture of flags."""
+    for part in rows:
+        for array in part if isinstance(part, tuple) else (part,):
+            array.flags.writeable = False
+    return rows

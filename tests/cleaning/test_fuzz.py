@@ -1,0 +1,227 @@
+"""Random sessions against a model that works everything out anew after every step."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cpclean import (
+    Cell,
+    CleaningSession,
+    FactoredRow,
+    IncompleteDataset,
+    entropies,
+    expected_entropies,
+    is_certain,
+)
+
+METRICS = ("euclidean", "manhattan", "chebyshev", "linear", "cosine")
+TOLERANCE = 1e-12
+
+
+class Model:
+    """What a session should know, by the plainest means: lists of candidates and a log."""
+
+    def __init__(self, data: IncompleteDataset) -> None:
+        self.given = [
+            [(tuple(vector), weight) for vector, weight in zip(
+                data.candidates(row).tolist(), data.prior(row).tolist(), strict=True)]
+            for row in range(data.n_rows)
+        ]  # fmt: skip
+        self.blocks = [
+            [tuple(range(cell.start, cell.stop)) for cell in data._stored_row(row).cells]
+            for row in range(data.n_rows)
+        ]
+        self.labels = data.labels
+        self.log: list[tuple[int, dict[int, float] | None, bool]] = []  # row, said, whole row
+
+    def known(self) -> dict[int, dict[int, float]]:
+        known: dict[int, dict[int, float]] = {}
+        for row, said, whole in self.log:
+            if said is not None:
+                known[row] = dict(said) if whole else {**known.get(row, {}), **said}
+        return known
+
+    def skipped(self) -> set[int]:
+        skipped: set[int] = set()
+        for row, said, _ in self.log:
+            (skipped.add if said is None else skipped.discard)(row)
+        return skipped
+
+    def data(self) -> IncompleteDataset:
+        rows, priors = [], []
+        known = self.known()
+        for row, given in enumerate(self.given):
+            if row in known:
+                given = list(self.narrowed(given, self.blocks[row], known[row]).items())
+            rows.append([list(vector) for vector, _ in given])
+            total = sum(weight for _, weight in given)
+            priors.append([weight / total for _, weight in given] if total > 0 else None)
+        return IncompleteDataset(rows, self.labels, priors)
+
+    @staticmethod
+    def narrowed(
+        given: list[tuple[tuple[float, ...], float]],
+        blocks: list[tuple[int, ...]],
+        known: dict[int, float],
+    ) -> dict[tuple[float, ...], float]:
+        """Block by block: keep what agrees; if nothing does, what is known takes its place."""
+        left = given
+        for block in blocks:
+            said = {column: known[column] for column in block if column in known}
+            agree = [one for one in left if all(one[0][c] == v for c, v in said.items())]
+            left = agree or left
+        merged: dict[tuple[float, ...], float] = {}
+        for vector, weight in left:
+            told = tuple(known.get(column, value) for column, value in enumerate(vector))
+            merged[told] = merged.get(told, 0.0) + weight
+        return merged
+
+
+def random_data(rng: Random) -> IncompleteDataset:
+    n_rows, n_features = rng.randint(4, 24), rng.randint(1, 4)
+    n_classes = rng.randint(1, 4)
+
+    def number() -> float:
+        return float(rng.randint(-3, 3))
+
+    rows: list[Any] = []
+    priors: list[Any] = []
+    for _ in range(n_rows):
+        kind = rng.random()
+        base = [number() for _ in range(n_features)]
+        prior = None
+        if kind < 0.3:
+            rows.append([base])
+        elif kind < 0.65 or n_features == 1:
+            size = rng.randint(2, 5)
+            rows.append([[number() for _ in range(n_features)] for _ in range(size)])
+            if rng.random() < 0.5:
+                weights = [rng.choice([0.0, 1.0, 2.0, 5.0]) for _ in range(size)]
+                prior = [w / sum(weights) for w in weights] if sum(weights) else None
+        else:
+            columns = rng.sample(range(n_features), rng.randint(1, min(3, n_features)))
+            rows.append(
+                FactoredRow(base, [Cell(c, sorted({number() for _ in range(3)})) for c in columns])
+            )
+        priors.append(prior)
+    labels = [rng.randrange(n_classes) for _ in range(n_rows)]
+    return IncompleteDataset(rows, labels, priors)
+
+
+def checked(session: CleaningSession, model: Model, X: Any, k: int, metric: str) -> None:
+    data = model.data()
+    assert session.data.n_worlds == data.n_worlds
+    expected = is_certain(data, X, k, metric)
+    assert session.certain.tolist() == expected.tolist()
+    assert session.certain_share == pytest.approx(expected.mean(), abs=1e-15)
+    before = entropies(data, X, k, metric).mean()
+    assert session.mean_entropy == pytest.approx(before, abs=TOLERANCE)
+    after = expected_entropies(data, X, k, metric)
+    if session.strategy != "cells":
+        assert np.abs(session.gains() - (before - after)).max() < TOLERANCE
+    question = session.ask()
+    askable = [row for row in data.dirty_rows.tolist() if row not in model.skipped()]
+    if expected.all() or not askable:
+        assert question is None
+        assert session.done
+        return
+    if question is None:  # nothing is near to an uncertain point but what is skipped
+        assert model.skipped()
+        return
+    assert question.row in askable
+    if session.strategy == "cpclean":
+        best = min(after[row] for row in askable)
+        assert after[question.row] == pytest.approx(best, abs=TOLERANCE)
+        tied = [row for row in askable if before - after[row] > before - best - 1e-15]
+        if before - best > 1e-9:
+            assert question.row <= min(tied)
+
+
+def step(session: CleaningSession, model: Model, rng: Random) -> None:
+    n_rows, n_features = session.data.n_rows, session.data.n_features
+    row = rng.randrange(n_rows)
+    what = rng.random()
+    if what < 0.4:
+        question = session.ask()
+        if question is None:
+            return
+        row, number = question.row, rng.randrange(len(question.candidates))
+        if question.column is None and question.numbers[number] is not None:
+            tell_candidate(session, model, row, question.numbers[number])
+        else:
+            tell_value(session, model, row, question.candidates[number])
+    elif what < 0.6:
+        tell_candidate(session, model, row, rng.randrange(len(model.given[row])))
+    elif what < 0.8:
+        columns = rng.sample(range(n_features), rng.randint(1, n_features))
+        tell_value(session, model, row, {c: float(rng.randint(-4, 4)) for c in columns})
+    elif what < 0.88:
+        if row not in model.skipped():
+            model.log.append((row, None, False))
+        session.skip(row)
+    elif model.log:
+        depth = rng.randint(1, min(3, len(model.log)))
+        session.undo(depth)
+        del model.log[-depth:]
+
+
+def tell_candidate(session: CleaningSession, model: Model, row: int, number: Any) -> None:
+    said = dict(enumerate(model.given[row][number][0]))
+    changes = model.known().get(row) != said
+    note(model, session.tell(row, candidate=number), row, said, whole=True, changes=changes)
+
+
+def tell_value(session: CleaningSession, model: Model, row: int, value: Any) -> None:
+    said = dict(value) if isinstance(value, dict) else dict(enumerate(value))
+    before = model.known().get(row)
+    changes = before is None or {**before, **said} != before
+    note(model, session.tell(row, value=value), row, said, whole=False, changes=changes)
+
+
+def note(model: Model, record: Any, row: int, said: Any, whole: bool, changes: bool) -> None:
+    assert (record.kind == "same") == (not changes)
+    if changes or row in model.skipped():
+        model.log.append((row, said, whole))
+
+
+def play(seed: int, n_steps: int) -> int:
+    rng = Random(seed)
+    data = random_data(rng)
+    points = [[float(rng.randint(-3, 3)) for _ in range(data.n_features)] for _ in range(6)]
+    X = points + points[:2]  # some of them twice
+    k, metric = rng.randint(1, min(5, data.n_rows)), rng.choice(METRICS)
+    strategy = rng.choice(["cpclean", "cpclean", "random", "cells"])
+    session = CleaningSession(data, X, k, strategy, random_state=seed, metric=metric)
+    model = Model(data)
+    checked(session, model, X, k, metric)
+    for _ in range(n_steps):
+        step(session, model, rng)
+        checked(session, model, X, k, metric)
+        assert len(session.answers) == len(model.log)
+    again = CleaningSession(data, X, k, strategy, random_state=seed, metric=metric)
+    again.replay(json.loads(json.dumps(session.answers)))
+    assert again.answers == session.answers
+    assert again.gains().tolist() == session.gains().tolist()  # bit for bit
+    assert again.certain.tolist() == session.certain.tolist()
+    one, other = session.ask(), again.ask()
+    assert (one and (one.row, one.column, one.gain)) == (
+        other and (other.row, other.column, other.gain)
+    )
+    return n_steps
+
+
+@pytest.mark.parametrize("first", range(0, 40, 10))
+def test_random_sessions(first: int) -> None:
+    assert sum(play(seed, 25) for seed in range(first, first + 10)) == 250
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(1000, 1400, 50))
+def test_many_random_sessions(first: int) -> None:
+    for seed in range(first, first + 50):
+        play(seed, 30)
