@@ -23,10 +23,10 @@ STATIONS = (
     "errors",
     "data",
     "queries",
+    "classifier",  # before cleaning: a session hands one out
     "cleaning",
     "baselines",
     "storage",
-    "classifier",
     "report",
     "web",
     "experiments",

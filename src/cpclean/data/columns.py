@@ -155,11 +155,9 @@ def column_from_objects(
 ) -> Column:
     """A column out of plain Python values, its kind detected unless given."""
     tokens = stripped(null_tokens)
-    given = list(items)
-    values = [None if is_null(item) or is_token(item, tokens) else item for item in given]
+    values, dropped_token = _without_nulls(list(items), tokens)
     present = [value for value in values if value is not None]
     if kind is None:
-        dropped_token = any(is_token(item, tokens) for item in given if not is_null(item))
         kind = _kind_of(present, numbers_may_be_text=dropped_token)
     if kind == "categorical":
         _check_hashable(name, present)
@@ -182,6 +180,17 @@ def column_from_objects(
     column = Column(name, kind, numbers, whole, "categorical" if text else "", rounded)
     zones = {getattr(value, "tzinfo", None) for value in present} if kind == "date" else set()
     return checked(replace(column, zone=zones.pop()) if len(zones) == 1 else column)
+
+
+def _without_nulls(given: list[Any], tokens: tuple[str, ...]) -> tuple[list[Any], bool]:
+    """None for every null and null token, and whether there are tokens; texts are judged once."""
+    texts = {text: is_token(text, tokens) for text in {one for one in given if type(one) is str}}
+    values, dropped = [], False
+    for item in given:
+        token = texts[item] if type(item) is str else not is_null(item) and is_token(item, tokens)
+        values.append(None if token or (type(item) is not str and is_null(item)) else item)
+        dropped = dropped or token
+    return values, dropped
 
 
 def rounds(values: Iterable[Any]) -> bool:
@@ -238,6 +247,8 @@ def without_tokens(column: Column, tokens: tuple[str, ...]) -> Column:
 
 def _check_hashable(name: str, present: list[Any]) -> None:
     for value in present:
+        if type(value) is str:
+            continue
         try:
             hash(value)
         except TypeError as problem:

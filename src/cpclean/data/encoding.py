@@ -46,10 +46,10 @@ class Feature:
             numbers = np.asarray(values, dtype=np.float64)
             return np.asarray(((numbers - self.shift) * self.scale)[:, None])
         place = {category: number for number, category in enumerate(self.categories)}
-        vectors = np.zeros((len(values), self.stop - self.start))
-        for row, value in enumerate(values):
-            if value in place:
-                vectors[row, place[value]] = self.scale
+        places = np.array([place.get(value, -1) for value in values], dtype=np.int64)
+        vectors = np.zeros((len(places), self.stop - self.start))
+        (known,) = np.nonzero(places >= 0)
+        vectors[known, places[known]] = self.scale
         return vectors
 
     def unseen(self, values: Iterable[Any]) -> int:

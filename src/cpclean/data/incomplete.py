@@ -372,6 +372,9 @@ class IncompleteDataset:
 _DERIVED = frozenset({"candidate_counts", "n_worlds", "_prepared"})
 
 
+_SURE = np.ones(1)  # the prior of a single candidate
+
+
 def _checked_rows(candidates: Any, priors: Any) -> list[StoredRow]:
     given = listed(candidates, "candidates must be a sequence with one candidate set a row")
     if not given:
@@ -404,7 +407,9 @@ def _checked_rows(candidates: Any, priors: Any) -> list[StoredRow]:
             rows.append(factored_row(one, width, f"row {number}"))
             width = len(rows[-1].base)
         else:
-            rows.append(plain_row(array, _weights(prior, len(array), number)))
+            sure = prior is None and len(array) == 1
+            weights = _SURE if sure else _weights(prior, len(array), number)
+            rows.append(plain_row(array, weights))
     return rows
 
 
