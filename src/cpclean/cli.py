@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -101,6 +102,62 @@ def demo(seed: int, neighbors: int) -> None:
     )
     console.print(_worlds_table(data.classes, answers, ascii_only=console.options.ascii_only))
     console.print(_best_row(certain, answers.entropies.mean(), answers.expected))
+
+
+@main.command()
+@click.option(
+    "--table",
+    type=click.Choice(["priors"]),
+    default="priors",
+    show_default=True,
+    help="Which table: what each prior is worth, with no cleaning at all.",
+)
+@click.option(
+    "--data-dir",
+    type=click.Path(path_type=Path),
+    help="The folder that holds spaces/ and tables/.",
+)
+@click.option(
+    "--seeds",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    help="How often tables are split and cells hidden anew.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("results"),
+    show_default=True,
+    help="Where results are kept, cell by cell; a later run goes on from there.",
+)
+@click.option("--quick", is_flag=True, help="Few rows; without --data-dir, of generated tables.")
+def reproduce(table: str, data_dir: Path | None, seeds: int, out: Path, quick: bool) -> None:
+    """Measure a table of results, cell by cell; Ctrl-C keeps what is done.
+
+    \b
+    Example:
+      cpclean reproduce --table priors --quick
+      cpclean reproduce --table priors --data-dir ../shared/data --out results
+    """
+    if data_dir is None and not quick:
+        raise _Mistake(
+            "name the folder that holds spaces/ and tables/ with --data-dir, or try --quick, which "
+            "generates small tables."
+        )
+    from rich.console import Console
+
+    from cpclean.experiments import priors
+
+    console = Console(stderr=True, highlight=False)
+    text, finished = priors.reproduce(data_dir, out, seeds, quick, console)
+    click.echo(text, nl=False)
+    if not finished:
+        click.echo(
+            f"Interrupted; the above is what is done. The same command goes on from {out}.",
+            err=True,
+        )
+        raise click.exceptions.Exit(130)
 
 
 @dataclass(frozen=True)

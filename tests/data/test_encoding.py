@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cpclean import IncompleteTable
@@ -140,6 +140,7 @@ def test_candidates_alone_span_the_range_where_nothing_else_does() -> None:
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=9, unique=True))
 def test_observed_numbers_fill_the_unit_range(values: list[float]) -> None:
+    assume(max(values) - min(values) > 1e-300)  # else it cannot be scaled, and says so
     column = column_from_objects("c", [*values, None])
     X = fit_encoding([column], {}).encode([column_from_objects("c", values)])
     assert X.min() == 0.0

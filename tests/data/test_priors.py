@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from cpclean import IncompleteTable
 from cpclean.data.columns import OTHER, column_from_objects
-from cpclean.data.priors import SMOOTHING, shares_nearest
+from cpclean.data.priors import SMOOTHING, LabelPrior, shares_nearest
 from cpclean.errors import TableError
 
 NUMBERS = column_from_objects("n", [1.0])
@@ -97,6 +97,27 @@ def test_label_is_smoothed_towards_observed() -> None:
     )
     trust = 2 / (2 + SMOOTHING)
     assert prior_of(6, "label") == pytest.approx([(1 - trust) * 0.4, trust + (1 - trust) * 0.6])
+
+
+def test_label_with_another_smoothing() -> None:
+    assert prior_of(5, LabelPrior()) == prior_of(5, "label")
+    assert prior_of(5, LabelPrior(0)) == pytest.approx([2 / 3, 1 / 3])
+    assert prior_of(5, LabelPrior(6)) == pytest.approx([2 / 9 + 2 / 3 * 0.4, 1 / 9 + 2 / 3 * 0.6])
+    assert prior_of(5, LabelPrior(math.inf)) == pytest.approx([0.4, 0.6])
+    assert prior_of(5, {"city": LabelPrior(0)}) == prior_of(5, LabelPrior(0))
+
+
+def test_unsmoothed_label_without_rows_of_the_class_is_observed() -> None:
+    frame = FRAME.assign(y=[0, 0, 0, 0, 0, 0, 1])
+    assert prior_of(6, LabelPrior(0), frame) == pytest.approx(prior_of(6, "observed", frame))
+
+
+@pytest.mark.parametrize("smoothing", [-1, math.nan, "much", None])
+def test_a_smoothing_that_is_none(smoothing: Any) -> None:
+    with pytest.raises(
+        TableError, match=f"smoothing must be a number not below 0; got {smoothing!r}"
+    ):
+        LabelPrior(smoothing)
 
 
 def test_label_is_the_default() -> None:
@@ -196,7 +217,9 @@ def test_weights_are_a_distribution(rows: list[tuple[Any, ...]], prior: str) -> 
             assert len(set(weights.round(12))) == 1
 
 
-@pytest.mark.parametrize("prior", ["uniform", "observed", "label", {"city": {"A": 1}}])
+@pytest.mark.parametrize(
+    "prior", ["uniform", "observed", "label", LabelPrior(2), {"city": {"A": 1}}]
+)
 def test_tables_survive_pickling(prior: Any) -> None:
     table = IncompleteTable(FRAME, label="y", prior=prior)
     again = pickle.loads(pickle.dumps(table))

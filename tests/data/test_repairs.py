@@ -240,12 +240,18 @@ def test_imputers_of_a_table_without_numbers() -> None:
 )
 def test_versions_weigh_by_the_product_of_their_cells(prior: str, product: Any) -> None:
     frame = pd.DataFrame(
-        {"a": [0.0, 0, 1, None], "b": [0.0, 1, 1, None], "k": [0, 1, 2, 3], "y": [0, 1, 0, 1]}
+        {
+            "a": [0.0, 0, 1, 0, None],
+            "b": [0.0, 1, 1, 1, None],
+            "k": [0, 1, 2, 3, 4],
+            "y": [0, 1, 0, 1, 1],
+        }
     )
     cells = Options((0, 1), ((0.0, 0.0, 1.0), (0.0, 1.0, 1.0)), joint=True)
-    table = IncompleteTable(frame, "y", Own({3: cells}), prior)
-    raw = [product(a, b) for a, b in [(2 / 3, 1 / 3), (2 / 3, 2 / 3), (1 / 3, 2 / 3)]]
-    assert table.dataset.prior(3).tolist() == pytest.approx([one / sum(raw) for one in raw])
+    table = IncompleteTable(frame, "y", Own({4: cells}), prior)
+    # Two versions have 0 in a, which is 3 of 4 observed values: each of them takes half of that.
+    raw = [product(a, b) for a, b in [(3 / 8, 1 / 4), (3 / 8, 3 / 8), (1 / 4, 3 / 8)]]
+    assert table.dataset.prior(4).tolist() == pytest.approx([one / sum(raw) for one in raw])
 
 
 def test_versions_that_differ_only_outside_the_space_are_one() -> None:

@@ -4,8 +4,9 @@
 "observed"  a candidate weighs as much as the observed values that are nearest to it
 "label"     the same among the rows of the row's own class, smoothed towards "observed"
 
-Your own: a function, or a dict from column to one of these names, a function, or the weights
-themselves, as in {"city": {"A": 3, "B": 1}}; columns that the dict does not name take "label".
+Your own: `LabelPrior` with another smoothing, a function, or a dict from column to one of these
+names, a function, or the weights themselves, as in {"city": {"A": 3, "B": 1}}; columns that the
+dict does not name take "label".
 A candidate can weigh nothing: then its worlds exist, but have no share.
 """
 
@@ -24,20 +25,26 @@ from cpclean.data.rows import Floats
 from cpclean.errors import TableError, offenders
 
 # A prior is a function (column, values, observed values of the column, those of the row's class)
-# -> weights; they are normalised here.
+# -> weights, one a candidate; they are normalised here. Versions of a row may repeat a value.
 Prior = Callable[[Column, tuple[Any, ...], npt.NDArray[Any], npt.NDArray[Any]], Any]
 
 # "label" trusts a class's own observations as soon as there are clearly more of them than this.
-SMOOTHING = 3.0
+# How it was chosen, and how to choose it for one's own data, is told in docs/priors.md.
+SMOOTHING = 1.0
 
 
 def shares_nearest(column: Column, values: tuple[Any, ...], observed: npt.NDArray[Any]) -> Floats:
     """The share of observed values to which each candidate is nearest; ties are split.
 
-    A category's share is its frequency; "other" takes what is not listed.
+    So candidates with the same value, versions that differ in another cell, share what is nearest
+    to it. A category's share is its frequency; "other" takes what is not listed.
     """
     if len(observed) == 0:
         return np.full(len(values), 1.0 / len(values))
+    times = Counter(values)
+    if len(times) < len(values):
+        shares = dict(zip(times, shares_nearest(column, tuple(times), observed), strict=True))
+        return np.array([shares[value] / times[value] for value in values])
     if column.kind == "categorical":
         listed = {value: place for place, value in enumerate(values)}
         counts = np.zeros(len(values))
@@ -75,16 +82,39 @@ def _observed(
     return shares_nearest(column, values, everyone)
 
 
-def _label(
-    column: Column, values: tuple[Any, ...], everyone: npt.NDArray[Any], own: npt.NDArray[Any]
-) -> Floats:
-    trust = len(own) / (len(own) + SMOOTHING)
-    return trust * shares_nearest(column, values, own) + (1.0 - trust) * shares_nearest(
-        column, values, everyone
-    )
+@dataclass(frozen=True)
+class LabelPrior:
+    """The prior "label" with a smoothing of your own.
+
+    Parameters
+    ----------
+    smoothing : float
+        How many observations of the class "observed" is worth: with n of them, the class's own
+        shares weigh n / (n + smoothing). 0 trusts even a single one, infinity none at all.
+    """
+
+    smoothing: float = SMOOTHING
+
+    def __post_init__(self) -> None:
+        number = isinstance(self.smoothing, int | float | np.number)
+        if not number or not self.smoothing >= 0:
+            raise TableError(f"smoothing must be a number not below 0; got {self.smoothing!r}.")
+
+    def __call__(
+        self,
+        column: Column,
+        values: tuple[Any, ...],
+        everyone: npt.NDArray[Any],
+        own: npt.NDArray[Any],
+    ) -> Floats:
+        # Without an observation in the class there is nothing to trust, even unsmoothed.
+        trust = len(own) / (len(own) + self.smoothing) if len(own) else 0.0
+        return trust * shares_nearest(column, values, own) + (1.0 - trust) * shares_nearest(
+            column, values, everyone
+        )
 
 
-NAMED: dict[str, Prior] = {"uniform": _uniform, "observed": _observed, "label": _label}
+NAMED: dict[str, Prior] = {"uniform": _uniform, "observed": _observed, "label": LabelPrior()}
 
 
 @dataclass(frozen=True)
@@ -102,7 +132,8 @@ class ByColumn:
     ) -> Any:
         given = self.by_column.get(column.name, "label")
         if isinstance(given, Mapping):
-            return [given.get(column.shown(value), 0.0) for value in values]
+            times = Counter(values)
+            return [given.get(column.shown(value), 0.0) / times[value] for value in values]
         return prior_named(given)(column, values, everyone, own)
 
 

@@ -284,18 +284,14 @@ class IncompleteTable:
     def _versions(
         self, row: int, base: Floats, options: Options, code: Any
     ) -> tuple[Floats, Floats]:
-        """Candidates that belong together, weighed by the product of their cells' priors."""
+        """Candidates that belong together, weighed by the product of their cells' shares."""
         size = len(options.values[0])
         vectors = np.repeat(base[None, :], size, axis=0)
         weights = np.ones(size) if options.weights is None else np.array(options.weights)
         for cell, values in zip(options.cells, options.values, strict=True):
             feature = self._feature(cell)
             vectors[:, feature.start : feature.stop] = feature.encoded(values)
-            distinct = tuple(dict.fromkeys(values))
-            shares = dict(
-                zip(distinct, self._priors.weights(cell, int(code), distinct), strict=True)
-            )
-            weights = weights * [shares[value] for value in values]
+            weights = weights * self._priors.weights(cell, int(code), values)
         total = weights.sum()
         return vectors, weights / total if total > 0 else np.full(size, 1.0 / size)
 

@@ -7,6 +7,7 @@ and `test`, and `X_train_repairs/*.csv`: every file there is one version of the 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,15 +15,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cpclean.data.columns import ABSENT, Column
+from cpclean.data.columns import ABSENT, OTHER, Column
 from cpclean.data.frames import columns_from
 from cpclean.data.reading import read_csv
-from cpclean.data.repairs import Versions
+from cpclean.data.repairs import Options, Versions
 from cpclean.data.rows import Floats
 from cpclean.data.table import IncompleteTable
-from cpclean.errors import DataError
+from cpclean.errors import DataError, offenders
 
 Labels = npt.NDArray[Any]
+
+# The published spaces: table -> kind, each in the folder spaces/<table>/<kind>.
+PUBLISHED = {
+    "Supreme": "systematic",
+    "Bank": "systematic",
+    "Puma": "systematic",
+    "BabyProduct": "real",
+}
 
 
 @dataclass(frozen=True)
@@ -33,7 +42,8 @@ class Space:
     ----------
     table : IncompleteTable
         Row i's candidates are row i of every version, distinct ones only; numbers equal to 12
-        decimals count as equal. Numbers are scaled by the dirty table; categories are one-hot.
+        decimals count as equal. Numbers are scaled by the dirty table; categories are one-hot
+        over all that occur in the full table.
     X_val, X_test : ndarray
         Encoded points; y_val and y_test are their labels.
     clean : ndarray of shape (n_rows, n_features)
@@ -41,7 +51,10 @@ class Space:
     truth : ndarray of int
         The number of each row's candidate that is nearest to the true row.
     default : ndarray of shape (n_rows, n_features)
-        The training rows as cleaned by default (`mean.csv`), encoded.
+        The training rows as cleaned by default, encoded: numbers by the mean, categories by the
+        most frequent one.
+    build : function
+        From a prior to the same table with that prior.
     """
 
     name: str
@@ -53,6 +66,7 @@ class Space:
     clean: Floats
     truth: npt.NDArray[np.int64]
     default: Floats
+    build: Callable[[Any], IncompleteTable]
 
     def closest_world(self) -> Floats:
         """The training rows of the closest-candidate world."""
@@ -73,53 +87,98 @@ def load_space(folder: str | Path, prior: Any = "uniform", n_val: int | None = 1
         How many of the validation points to take, from the first; all if None.
     """
     place = Path(folder)
-    if not (place / "X_train_repairs").is_dir():
-        raise DataError(
-            f"{place} is not a space: it has no folder X_train_repairs. Name a folder such as "
-            "spaces/Supreme/systematic."
-        )
+    _check_folder(place)
     dirty = read_csv(place / "X_train_dirty.csv")
+    parts = {name: read_csv(place / f"{name}.csv") for name in ("X_train_clean", "X_val", "X_test")}
+    kinds = {
+        column.name: "categorical" if column.kind == "boolean" else column.kind
+        for column in columns_from(dirty)
+    }
+    labels = _labels(place / "y_train.csv")
+    categories = {
+        name: list(dict.fromkeys(value for part in parts.values() for value in part[name].dropna()))
+        for name, kind in kinds.items()
+        if kind == "categorical"
+    }
     files = sorted((place / "X_train_repairs").glob("*.csv"))
-    kinds = {column.name: column.kind for column in columns_from(dirty)}
-    versions = [_marked(columns_from(read_csv(file), kinds)) for file in files]
-    categorical = [name for name, kind in kinds.items() if kind == "categorical"]
-    table = IncompleteTable(
-        dirty,
-        label=_labels(place / "y_train.csv"),
-        repairs=Versions(versions),
-        prior=prior,
-        weights={name: math.sqrt(2.0) for name in categorical},  # plain one-hot, as published
-    )
-    clean = table.encode(read_csv(place / "X_train_clean.csv"))
+    tables = [_marked(columns_from(read_csv(file), kinds), categories) for file in files]
+
+    def build(prior: Any) -> IncompleteTable:
+        return IncompleteTable(
+            dirty,
+            label=labels,
+            repairs=Versions(tables),
+            prior=prior,
+            kinds=kinds,
+            weights=dict.fromkeys(categories, math.sqrt(2.0)),  # plain one-hot, as published
+            categories=categories,
+        )
+
+    table = build(prior)
+    clean = table.encode(parts["X_train_clean"])
     return Space(
         name=place.parent.name,
         table=table,
-        X_val=table.encode(read_csv(place / "X_val.csv"))[:n_val],
+        X_val=table.encode(parts["X_val"])[:n_val],
         y_val=_labels(place / "y_val.csv")[:n_val],
-        X_test=table.encode(read_csv(place / "X_test.csv")),
+        X_test=table.encode(parts["X_test"]),
         y_test=_labels(place / "y_test.csv"),
         clean=clean,
         truth=nearest_candidates(table, clean),
         default=table.encode(read_csv(place / "X_train_repairs" / "mean.csv")),
+        build=build,
     )
 
 
+def _check_folder(place: Path) -> None:
+    needed = ["X_train_dirty", "X_train_clean", "y_train", "X_val", "y_val", "X_test", "y_test"]
+    files = [f"{name}.csv" for name in needed] + ["X_train_repairs/mean.csv"]
+    lacking = [name for name in files if not (place / name).is_file()]
+    if lacking:
+        raise DataError(
+            f"{place} is not a space: it has no {offenders(lacking)}. Name a folder such as "
+            "spaces/Supreme/systematic."
+        )
+
+
 def nearest_candidates(table: IncompleteTable, clean: Floats) -> npt.NDArray[np.int64]:
-    """The number of each row's candidate that is nearest to the true row; the first of equals."""
+    """The number of each row's candidate that is nearest to the true row; the first of equals.
+
+    A true category that is not listed is as far from one candidate as from another: it is "other",
+    where that is listed.
+    """
     truth = np.zeros(table.n_rows, dtype=np.int64)
     for row in table.dataset.dirty_rows.tolist():
-        gaps = table.dataset.candidates(row) - clean[row]
-        truth[row] = np.argmin((gaps**2).sum(axis=1))
+        others = _others(table, table.options[row])
+        numbers, sizes = [], []
+        for cell in table.dataset.cells(row):  # one for candidates that belong together
+            start, values = np.atleast_1d(cell.column)[0], np.asarray(cell.values)
+            gaps = ((values - clean[row, start : start + values.shape[1]]) ** 2).sum(axis=1)
+            unlisted = start in others and gaps.min() > 0
+            numbers.append(others[start] if unlisted else int(gaps.argmin()))
+            sizes.append(len(values))
+        truth[row] = np.ravel_multi_index(numbers, sizes)
     return truth
+
+
+def _others(table: IncompleteTable, options: Options) -> dict[int, int]:
+    """Which candidate of a cell is "other", by the first column of the cell in the space."""
+    found = {}
+    for cell, values in zip(options.cells, options.values, strict=True):
+        feature = table.encoding.features[cell]
+        if feature is not None and not options.joint and OTHER in values:
+            found[feature.start] = values.index(OTHER)
+    return found
 
 
 def _labels(file: Path) -> Labels:
     return np.asarray(read_csv(file).iloc[:, 0].to_numpy())
 
 
-def _marked(columns: list[Column]) -> list[Column]:
-    """A version may leave a category empty: that candidate has no category at all."""
+def _marked(columns: list[Column], categories: Mapping[str, list[Any]]) -> list[Column]:
+    """A version may leave a category empty, or invent one: then it has no category at all."""
     for column in columns:
-        if column.kind == "categorical" and column.missing.any():
-            column.values[column.missing] = ABSENT
+        if column.kind == "categorical":
+            known = set(categories[column.name])
+            column.values[[value not in known for value in column.values]] = ABSENT
     return columns

@@ -1,0 +1,95 @@
+"""Line charts as small SVG files: a picture that any page or viewer shows, without a library."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+WIDTH, HEIGHT = 460, 300
+LEFT, TOP, RIGHT, BOTTOM = 48, 52, 12, 44
+COLOURS = ("#0b6e99", "#c2570c", "#5b8c2a", "#8a4fb0")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line through points; spread is a lower and an upper edge around it."""
+
+    label: str
+    x: Sequence[float]
+    y: Sequence[float]
+    spread: tuple[Any, Any] | None = None
+    dashed: bool = False
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Lines over common axes; x runs from 0 to 1."""
+
+    title: str
+    lines: Sequence[Line]
+
+
+def chart(title: str, x_title: str, panels: Sequence[Panel]) -> str:
+    """The panels side by side, as the text of an SVG file."""
+    width = WIDTH * len(panels)
+    height = HEIGHT + 18 * max(len(panel.lines) for panel in panels)
+    parts = [_panel(panel, x_title, number * WIDTH) for number, panel in enumerate(panels)]
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" '
+        f'font-family="sans-serif" font-size="12" fill="#222"><title>{escape(title)}</title>'
+        f'<rect width="{width}" height="{height}" fill="#fff"/>'
+        f'<text x="12" y="20" font-size="15" font-weight="bold">{escape(title)}</text>'
+        f"{''.join(parts)}</svg>\n"
+    )
+
+
+def _panel(panel: Panel, x_title: str, shift: int) -> str:
+    low, high = _limits(panel)
+    wide, tall = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
+
+    def x(value: float) -> float:
+        return shift + LEFT + wide * value
+
+    def y(value: float) -> float:
+        return TOP + tall * (high - value) / (high - low)
+
+    parts = [f'<text x="{x(0)}" y="{TOP - 12}">{escape(panel.title)}</text>']
+    for number in range(6):
+        value = low + (high - low) * number / 5
+        parts.append(
+            f'<line x1="{x(0)}" x2="{x(1)}" y1="{y(value):.1f}" y2="{y(value):.1f}" '
+            f'stroke="#ddd"/><text x="{x(0) - 6}" y="{y(value) + 4:.1f}" '
+            f'text-anchor="end">{value:.0%}</text>'
+        )
+        parts.append(
+            f'<text x="{x(number / 5):.1f}" y="{TOP + tall + 16}" '
+            f'text-anchor="middle">{number / 5:.0%}</text>'
+        )
+    middle, under = x(0.5), TOP + tall + 34
+    parts.append(f'<text x="{middle}" y="{under}" text-anchor="middle">{escape(x_title)}</text>')
+    for number, line in enumerate(panel.lines):
+        colour = COLOURS[number % len(COLOURS)]
+        if line.spread is not None:
+            there = [f"{x(a):.1f},{y(b):.1f}" for a, b in zip(line.x, line.spread[1], strict=True)]
+            back = [f"{x(a):.1f},{y(b):.1f}" for a, b in zip(line.x, line.spread[0], strict=True)]
+            edge = " ".join([*there, *reversed(back)])
+            parts.append(f'<polygon points="{edge}" fill="{colour}" fill-opacity="0.15"/>')
+        path = " ".join(f"{x(a):.1f},{y(b):.1f}" for a, b in zip(line.x, line.y, strict=True))
+        dashes = ' stroke-dasharray="6 3"' if line.dashed else ""
+        stroke = f'fill="none" stroke="{colour}" stroke-width="2"{dashes}'
+        parts.append(f'<polyline points="{path}" {stroke}/>')
+        at = HEIGHT + 10 + 18 * number
+        parts.append(f'<line x1="{x(0)}" x2="{x(0) + 24}" y1="{at}" y2="{at}" {stroke}/>')
+        parts.append(f'<text x="{x(0) + 32}" y="{at + 4}">{escape(line.label)}</text>')
+    return "".join(parts)
+
+
+def _limits(panel: Panel) -> tuple[float, float]:
+    """From 0 to 1, or in steps of a fifth beyond."""
+    values = [value for line in panel.lines for value in line.y]
+    edges = [line.spread for line in panel.lines if line.spread is not None]
+    values += [float(value) for low, high in edges for side in (low, high) for value in side]
+    low, high = min(0.0, *values), max(1.0, *values)
+    return -0.2 * -(low // 0.2) if low < 0 else 0.0, 0.2 * -(-high // 0.2)
