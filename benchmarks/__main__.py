@@ -12,7 +12,7 @@ import click
 from rich.console import Console
 from rich.live import Live
 
-from benchmarks import classes, counting, machine, scale, spaces, speed, startup, tables
+from benchmarks import classes, cleaning, counting, machine, scale, spaces, speed, startup, tables
 from benchmarks.report import PLAIN_WIDTH, Report, markdown, show
 from benchmarks.run import Run
 
@@ -25,6 +25,7 @@ SECTIONS: dict[str, Callable[[Run], None]] = {
     "startup": startup.measure,
     "classes": classes.measure,
     "tables": tables.measure,
+    "cleaning": cleaning.measure,
 }
 INTERRUPTED = 130
 

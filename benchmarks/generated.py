@@ -39,6 +39,7 @@ class Parts:
     candidates: list[Floats]
     labels: npt.NDArray[Any]
     points: Floats
+    truth: npt.NDArray[np.int64] | None = None  # the number of each row's true candidate
 
 
 def like(name: str, n_points: int) -> Parts:

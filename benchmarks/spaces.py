@@ -31,6 +31,7 @@ class Space:
     points: Floats
     candidates: Floats  # row after row
     owners: npt.NDArray[np.int64]  # the row of each candidate
+    truth: npt.NDArray[np.int64]  # the number of each row's true candidate
 
 
 @dataclass(frozen=True)
@@ -50,11 +51,13 @@ def holds_spaces(folder: Path) -> bool:
 
 def assembled(parts: Parts) -> Space:
     sizes = [len(one) for one in parts.candidates]
+    truth = parts.truth if parts.truth is not None else np.random.default_rng(5).integers(sizes)
     return Space(
         IncompleteDataset(parts.candidates, parts.labels),
         parts.points,
         np.concatenate(parts.candidates),
         np.repeat(np.arange(len(sizes)), sizes),
+        truth,
     )
 
 
@@ -74,4 +77,5 @@ def _published(folder: Path, n_points: int) -> Parts:
         candidates=[data.candidates(row) for row in range(data.n_rows)],
         labels=data.labels,
         points=space.X_val,
+        truth=space.truth,
     )
