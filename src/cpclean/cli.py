@@ -108,9 +108,12 @@ def demo(seed: int, neighbors: int) -> None:
 @click.option(
     "--table",
     type=click.Choice(["priors"]),
-    default="priors",
-    show_default=True,
-    help="Which table: what each prior is worth, with no cleaning at all.",
+    help="One table only. priors: what each prior is worth, with no cleaning at all.",
+)
+@click.option(
+    "--figure",
+    type=click.Choice(["cleaning"]),
+    help="One figure only. cleaning: what cleaning row by row buys, against random order.",
 )
 @click.option(
     "--data-dir",
@@ -125,6 +128,13 @@ def demo(seed: int, neighbors: int) -> None:
     help="How often tables are split and cells hidden anew.",
 )
 @click.option(
+    "--runs",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="How many random orders of cleaning.",
+)
+@click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("results"),
@@ -132,13 +142,23 @@ def demo(seed: int, neighbors: int) -> None:
     help="Where results are kept, cell by cell; a later run goes on from there.",
 )
 @click.option("--quick", is_flag=True, help="Few rows; without --data-dir, of generated tables.")
-def reproduce(table: str, data_dir: Path | None, seeds: int, out: Path, quick: bool) -> None:
-    """Measure a table of results, cell by cell; Ctrl-C keeps what is done.
+def reproduce(
+    table: str | None,
+    figure: str | None,
+    data_dir: Path | None,
+    seeds: int,
+    runs: int,
+    out: Path,
+    quick: bool,
+) -> None:
+    """Measure tables and figures of results, cell by cell; Ctrl-C keeps what is done.
+
+    Without --table or --figure: all of them.
 
     \b
     Example:
       cpclean reproduce --table priors --quick
-      cpclean reproduce --table priors --data-dir ../shared/data --out results
+      cpclean reproduce --figure cleaning --data-dir ../shared/data --out results
     """
     if data_dir is None and not quick:
         raise _Mistake(
@@ -147,11 +167,17 @@ def reproduce(table: str, data_dir: Path | None, seeds: int, out: Path, quick: b
         )
     from rich.console import Console
 
-    from cpclean.experiments import priors
+    from cpclean.experiments import curves, priors
 
     console = Console(stderr=True, highlight=False)
-    text, finished = priors.reproduce(data_dir, out, seeds, quick, console)
-    click.echo(text, nl=False)
+    everything = table is None and figure is None
+    finished = True
+    if table == "priors" or everything:
+        text, finished = priors.reproduce(data_dir, out, seeds, quick, console)
+        click.echo(text, nl=False)
+    if (figure == "cleaning" or everything) and finished:
+        text, finished = curves.reproduce(data_dir, out, runs, quick, console)
+        click.echo(text, nl=False)
     if not finished:
         click.echo(
             f"Interrupted; the above is what is done. The same command goes on from {out}.",

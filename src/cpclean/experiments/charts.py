@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 WIDTH, HEIGHT = 460, 300
-LEFT, TOP, RIGHT, BOTTOM = 48, 52, 12, 44
+LEFT, TOP, RIGHT, BOTTOM = 48, 52, 22, 44
 COLOURS = ("#0b6e99", "#c2570c", "#5b8c2a", "#8a4fb0")
 
 
@@ -46,7 +47,7 @@ def chart(title: str, x_title: str, panels: Sequence[Panel]) -> str:
 
 
 def _panel(panel: Panel, x_title: str, shift: int) -> str:
-    low, high = _limits(panel)
+    low, high, step = _limits(panel)
     wide, tall = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
 
     def x(value: float) -> float:
@@ -56,13 +57,14 @@ def _panel(panel: Panel, x_title: str, shift: int) -> str:
         return TOP + tall * (high - value) / (high - low)
 
     parts = [f'<text x="{x(0)}" y="{TOP - 12}">{escape(panel.title)}</text>']
-    for number in range(6):
-        value = low + (high - low) * number / 5
+    for number in range(round((high - low) / step) + 1):
+        value = low + step * number
         parts.append(
             f'<line x1="{x(0)}" x2="{x(1)}" y1="{y(value):.1f}" y2="{y(value):.1f}" '
             f'stroke="#ddd"/><text x="{x(0) - 6}" y="{y(value) + 4:.1f}" '
             f'text-anchor="end">{value:.0%}</text>'
         )
+    for number in range(6):
         parts.append(
             f'<text x="{x(number / 5):.1f}" y="{TOP + tall + 16}" '
             f'text-anchor="middle">{number / 5:.0%}</text>'
@@ -86,10 +88,11 @@ def _panel(panel: Panel, x_title: str, shift: int) -> str:
     return "".join(parts)
 
 
-def _limits(panel: Panel) -> tuple[float, float]:
-    """From 0 to 1, or in steps of a fifth beyond."""
+def _limits(panel: Panel) -> tuple[float, float, float]:
+    """From 0 to 1, or beyond in whole steps; and the step."""
     values = [value for line in panel.lines for value in line.y]
     edges = [line.spread for line in panel.lines if line.spread is not None]
     values += [float(value) for low, high in edges for side in (low, high) for value in side]
     low, high = min(0.0, *values), max(1.0, *values)
-    return -0.2 * -(low // 0.2) if low < 0 else 0.0, 0.2 * -(-high // 0.2)
+    step = 0.2 if high - low <= 1.6 else 0.5 if high - low <= 4 else 2.0
+    return step * math.floor(low / step), step * math.ceil(high / step), step

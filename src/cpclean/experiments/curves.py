@@ -10,24 +10,33 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cpclean.cleaning.question import Question
 from cpclean.cleaning.session import CleaningSession
-from cpclean.cleaning.simulate import simulate
 from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.rows import Floats
-from cpclean.errors import DataError
 from cpclean.experiments.charts import Line, Panel, chart
+from cpclean.experiments.fresh import USUAL, Sizes, fresh_space, generated_table
+from cpclean.experiments.priors import (
+    GENERATED,
+    QUICK,
+    TINY_GAP,
+    check_folder,
+    vote_accuracy,
+    world_accuracy,
+)
 from cpclean.experiments.spaces import PUBLISHED, Space, load_space
 from cpclean.experiments.store import Result, Store, Task, run_tasks
 from cpclean.queries.certain import is_certain
-from cpclean.queries.shares import world_shares
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,38 +45,47 @@ NEIGHBORS = 3
 KEYS = ("table", "strategy", "seed")
 GRID = tuple(number / 40 for number in range(41))  # shares of the rows with holes
 CURVES = ("certain", "world", "vote")
-RANDOM_RUNS = 20
+AT_ONCE = {"cpclean": 1, "cpclean, 10 at once": 10}  # questions that a session is asked for
 
 
 def measured(space: Space, strategy: str, seed: int, grid: Sequence[float] = GRID) -> Result:
     """One order of cleaning: a list for each of CURVES, one entry a share of `grid`.
 
     Besides: the number of answers until all validation points were certain, or of all rows,
-    and the seconds that the session took.
+    and the seconds of processor time that the session took.
     """
     dirty = len(space.table.dataset.dirty_rows)
     counts = [round(share * dirty) for share in grid]
-    run = _by_session(space, counts) if strategy == "cpclean" else _at_random(space, counts, seed)
+    gap = _Gap(space)
+    if strategy in AT_ONCE:
+        run = _by_session(space, counts, AT_ONCE[strategy])
+    else:
+        run = _at_random(space, counts, seed)
     found: dict[str, list[float]] = {name: [] for name in CURVES}
     told, seconds = 0, 0.0
     for data, certain, told, seconds in run:  # noqa: B007
         found["certain"].append(certain)
-        found["world"].append(_gap(space, _filled(space, data)))
-        found["vote"].append(_gap(space, data))
+        found["world"].append(gap.closed(_filled(space, data)))
+        found["vote"].append(gap.closed(data))
     texts = {name: json.dumps([round(one, 6) for one in values]) for name, values in found.items()}
     return {**texts, "rows": dirty, "answers": told, "seconds": round(seconds, 3)}
 
 
 def _by_session(
-    space: Space, counts: Sequence[int]
+    space: Space, counts: Sequence[int], at_once: int
 ) -> Iterator[tuple[IncompleteDataset, float, int, float]]:
-    start = time.perf_counter()
+    """With several questions at once, all of them are answered before the next ones are asked."""
+    start = time.process_time()
     session = CleaningSession(space.table.dataset, space.X_val, NEIGHBORS)
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
+    questions: list[Question] = []
     for count in counts:
-        start = time.perf_counter()
-        simulate(session, space.truth, count - len(session.history), progress=False)
-        seconds += time.perf_counter() - start
+        start = time.process_time()
+        while len(session.history) < count and not session.done:
+            questions = questions or session.ask(at_once)[::-1]
+            row = questions.pop().row
+            session.tell(row, int(space.truth[row]))
+        seconds += time.process_time() - start
         yield session.data, session.certain_share, len(session.history), seconds
 
 
@@ -95,63 +113,61 @@ def _filled(space: Space, data: IncompleteDataset) -> IncompleteDataset:
     return IncompleteDataset(list(rows[:, None, :]), data.labels)
 
 
-def accuracy(space: Space, data: IncompleteDataset) -> float:
-    """Test accuracy of the vote over the worlds of some data."""
-    shares = world_shares(data, space.X_test, NEIGHBORS)
-    return float((data.classes[shares.argmax(axis=1)] == space.y_test).mean())
+class _Gap:
+    """The share closed of the gap between default cleaning and the closest-candidate world."""
 
+    def __init__(self, space: Space) -> None:
+        self._space = space
+        self._worst = world_accuracy(space.default, space, NEIGHBORS)
+        self._width = world_accuracy(space.closest_world(), space, NEIGHBORS) - self._worst
 
-def _gap(space: Space, data: IncompleteDataset) -> float:
-    """The share of the gap between default cleaning and the closest-candidate world."""
-    worst, best = _ends(space)
-    return (accuracy(space, data) - worst) / (best - worst)
-
-
-_ENDS: dict[int, tuple[float, float]] = {}
-
-
-def _ends(space: Space) -> tuple[float, float]:
-    if id(space) not in _ENDS:
-        _ENDS.clear()
-        labels = space.table.dataset.labels
-        worlds = (space.default, space.closest_world())
-        worst, best = (
-            accuracy(space, IncompleteDataset(list(rows[:, None, :]), labels)) for rows in worlds
-        )
-        _ENDS[id(space)] = worst, best
-    return _ENDS[id(space)]
+    def closed(self, data: IncompleteDataset) -> float:
+        """By the vote over the worlds of some data; NaN if there is hardly a gap."""
+        space = self._space
+        found = vote_accuracy(data, space.X_test, space.y_test, NEIGHBORS) - self._worst
+        return found / self._width if self._width >= TINY_GAP else math.nan
 
 
 # -- all of them ----------------------------------------------------------------------------------
 
 
 def reproduce(
-    data_dir: Path, out: Path, runs: int, console: Console, tables: Sequence[str] = ()
+    folder: Path | None, out: Path, runs: int, quick: bool, console: Console
 ) -> tuple[str, bool]:
-    """Measure, write CSV and pictures, and tell in words; False if Ctrl-C ended it."""
-    store = Store(out, "cleaning", KEYS, {"neighbors": NEIGHBORS, "n_val": 1000, "grid": GRID})
-    finished = run_tasks(list(_tasks(data_dir, runs, tables or tuple(PUBLISHED))), store, console)
+    """Measure, write CSV and pictures; a table in Markdown, and whether it is complete."""
+    sizes = QUICK if quick else USUAL
+    settings = {"data": "generated" if folder is None else "published", "grid": GRID,
+                "neighbors": NEIGHBORS, **asdict(sizes)}  # fmt: skip
+    tasks = list(_tasks(folder, runs, sizes))
+    store = Store(out, "cleaning", KEYS, settings)
+    finished = run_tasks(tasks, store, console)
     lines = store.lines()
     write_csv(lines, out / "cleaning_curves.csv")
     for table in dict.fromkeys(line["table"] for line in lines):
         own = [line for line in lines if line["table"] == table]
         (out / f"cleaning_{table}.svg").write_text(picture(table, own), encoding="utf-8")
-    return told(lines), finished
+    text = told(lines)
+    (out / "cleaning.md").write_text(text, encoding="utf-8")
+    return text, finished
 
 
-def _tasks(data_dir: Path, runs: int, tables: Sequence[str]) -> Iterator[Task]:
-    loaded: dict[str, Space] = {}
+def _tasks(folder: Path | None, runs: int, sizes: Sizes) -> Iterator[Task]:
+    if folder is not None:
+        check_folder(folder)
+    spaces: dict[str, Space] = {}
 
     def work(table: str, strategy: str, seed: int) -> Result:
-        if table not in loaded:
-            loaded.clear()
-            loaded[table] = load_space(data_dir / "spaces" / table / PUBLISHED[table])
-        return measured(loaded[table], strategy, seed)
+        if table not in spaces:
+            spaces.clear()  # one at a time
+            if folder is None:
+                spaces[table] = fresh_space(generated_table(table), "important", 0, sizes)
+            else:
+                spaces[table] = load_space(folder / "spaces" / table / PUBLISHED[table])
+        return measured(spaces[table], strategy, seed)
 
-    for table in tables:
-        if table not in PUBLISHED:
-            raise DataError(f"table must be one of {', '.join(PUBLISHED)}; got {table!r}.")
-        yield Task((table, "cpclean", "0"), partial(work, table, "cpclean", 0))
+    for table in GENERATED if folder is None else PUBLISHED:
+        for strategy in AT_ONCE:
+            yield Task((table, strategy, "0"), partial(work, table, strategy, 0))
         for seed in range(runs):
             yield Task((table, "random", str(seed)), partial(work, table, "random", seed))
 
@@ -168,13 +184,14 @@ def rows_needed(lines: Sequence[Mapping[str, str]], strategy: str, share: float)
     """
     found = []
     for curve in curves(lines, strategy, "certain"):
-        at = int(np.argmax(curve >= share - 1e-12))
+        reached = curve >= share - 1e-12
+        at = int(np.argmax(reached))
         if at == 0:
-            found.append(GRID[0])
+            found.append(GRID[0] if reached[0] else math.nan)
             continue
         low, high = curve[at - 1], curve[at]
         found.append(GRID[at - 1] + (GRID[at] - GRID[at - 1]) * (share - low) / (high - low))
-    return float(np.mean(found))
+    return float(np.mean(found)) if found else math.nan
 
 
 def write_csv(lines: Sequence[Mapping[str, str]], file: Path) -> None:
@@ -191,14 +208,15 @@ def write_csv(lines: Sequence[Mapping[str, str]], file: Path) -> None:
 def told(lines: Sequence[Mapping[str, str]]) -> str:
     """A table in Markdown: what CPClean needs, beside random order."""
     head = (
-        "| table | rows with holes | all certain after | random | 90 % certain after | random "
+        "| table | rows with holes | all certain after | 10 at once | random "
+        "| 90 % certain after | 10 at once | random "
         "| gap at 5 % (world / vote) | at 20 % | at the end | session |"
     )
     text = [head, "| --- |" + " ---: |" * (head.count("|") - 2)]
     for table in dict.fromkeys(line["table"] for line in lines):
         own = [line for line in lines if line["table"] == table]
         main = [line for line in own if line["strategy"] == "cpclean"]
-        if not main or len(own) == len(main):
+        if not main or not len(curves(own, "random", "certain")):
             continue
         text.append(_told(table, main[0], own))
     return "\n".join(text) + "\n"
@@ -206,17 +224,20 @@ def told(lines: Sequence[Mapping[str, str]]) -> str:
 
 def _told(table: str, main: Mapping[str, str], own: Sequence[Mapping[str, str]]) -> str:
     rows, answers = int(main["rows"]), int(main["answers"])
+    others = ("cpclean, 10 at once", "random")
     world, vote = (curves(own, "cpclean", name)[0] for name in ("world", "vote"))
-    gaps = [f"{world[at]:.0%} / {vote[at]:.0%}" for at in (2, 8, -1)]
+    gaps = [
+        "no gap" if np.isnan(world[at]) else f"{world[at]:.0%} / {vote[at]:.0%}"
+        for at in (2, 8, -1)
+    ]
     cells: list[Any] = [
         table,
         f"{rows:,}",
         f"{answers:,} ({answers / rows:.0%})",
-        f"{rows_needed(own, 'random', 1.0):.0%}",
-        f"{rows_needed(own, 'cpclean', 0.9):.0%}",
-        f"{rows_needed(own, 'random', 0.9):.0%}",
+        *(f"{rows_needed(own, other, 1.0):.0%}" for other in others),
+        *(f"{rows_needed(own, other, 0.9):.0%}" for other in ("cpclean", *others)),
         *gaps,
-        f"{float(main['seconds']):.1f} s",
+        f"{float(main['seconds']):.1f} s CPU",
     ]
     return "| " + " | ".join(cells) + " |"
 
@@ -230,14 +251,16 @@ def picture(table: str, lines: Sequence[Mapping[str, str]]) -> str:
     ):
         found = []
         for name, suffix in names.items():
-            for strategy in ("cpclean", "random"):
+            for strategy in (*AT_ONCE, "random") if name == "certain" else ("cpclean", "random"):
                 runs = curves(lines, strategy, name)
-                if not len(runs):
+                if not len(runs) or np.isnan(runs).any():
                     continue
-                label = "CPClean" if strategy == "cpclean" else f"random, mean of {len(runs)}"
+                label = strategy.replace("cpclean", "CPClean")
+                label += f", mean of {len(runs)}" if strategy == "random" else ""
                 spread = (runs.min(axis=0), runs.max(axis=0)) if len(runs) > 1 else None
-                found.append(
-                    Line(label + suffix, GRID, runs.mean(axis=0).tolist(), spread, name == "vote")
-                )
-        panels.append(Panel(title, found))
+                dashed = name == "vote" or strategy not in ("cpclean", "random")
+                mean = runs.mean(axis=0).tolist()
+                found.append(Line(label + suffix, GRID, mean, spread, dashed))
+        if found:
+            panels.append(Panel(title, found))
     return chart(f"{table}: cleaning row by row", "share of rows with holes cleaned", panels)
