@@ -54,6 +54,18 @@ def test_without_a_gap_none_is_closed(space: Space) -> None:
     assert np.isnan(json.loads(curves.measured(same, "random", 0)["world"])).all()
 
 
+def test_every_order_has_to_clean_the_rows_that_matter(space: Space) -> None:
+    needed = curves.measured(space, curves.BOUND, 0)["answers"]
+    assert 0 < needed <= curves.measured(space, "cpclean", 0)["answers"]
+    data, counted = space.table.dataset, 0
+    for left in data.dirty_rows.tolist():
+        clean = data
+        for row in data.dirty_rows.tolist():
+            clean = clean if row == left else clean.pin(row, int(space.truth[row]))
+        counted += not is_certain(clean, space.X_val, 3).all()
+    assert needed == counted
+
+
 def line(strategy: str, certain: list[float], seed: int = 0) -> dict[str, str]:
     text = json.dumps(certain)
     return {"table": "T", "strategy": strategy, "seed": str(seed), "certain": text, "world": text,
@@ -81,6 +93,7 @@ def test_quick_run_writes_everything_and_goes_on(tmp_path: Path) -> None:
         lines = list(csv.DictReader(stream))
     assert len(lines) == 2 * 3 * len(curves.GRID)
     assert {one["strategy"] for one in lines} == {*curves.AT_ONCE, "random"}
+    assert text.count("|") == 4 * 14
     ET.fromstring((tmp_path / "cleaning_mixed.svg").read_text(encoding="utf-8"))
     kept = (tmp_path / "cleaning.csv").read_text(encoding="utf-8")
     again, _ = curves.reproduce(None, tmp_path, 1, True, console)  # nothing is measured anew

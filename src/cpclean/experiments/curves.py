@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cpclean.cleaning.board import Board
 from cpclean.cleaning.question import Question
 from cpclean.cleaning.session import CleaningSession
 from cpclean.data.incomplete import IncompleteDataset
@@ -45,6 +46,7 @@ NEIGHBORS = 3
 KEYS = ("table", "strategy", "seed")
 GRID = tuple(number / 40 for number in range(41))  # shares of the rows with holes
 CURVES = ("certain", "world", "vote")
+BOUND = "any order"
 AT_ONCE = {"cpclean": 1, "cpclean, 10 at once": 10}  # questions that a session is asked for
 
 
@@ -55,6 +57,8 @@ def measured(space: Space, strategy: str, seed: int, grid: Sequence[float] = GRI
     and the seconds of processor time that the session took.
     """
     dirty = len(space.table.dataset.dirty_rows)
+    if strategy == BOUND:
+        return {"rows": dirty, "answers": rows_that_matter(space)}
     counts = [round(share * dirty) for share in grid]
     gap = _Gap(space)
     if strategy in AT_ONCE:
@@ -69,6 +73,24 @@ def measured(space: Space, strategy: str, seed: int, grid: Sequence[float] = GRI
         found["vote"].append(gap.closed(data))
     texts = {name: json.dumps([round(one, 6) for one in values]) for name, values in found.items()}
     return {**texts, "rows": dirty, "answers": told, "seconds": round(seconds, 3)}
+
+
+def rows_that_matter(space: Space) -> int:
+    """How many rows every order has to clean before all validation points are certain.
+
+    These are the rows that leave a point uncertain if they alone are not cleaned.
+    """
+    clean = space.table.dataset
+    dirty = clean.dirty_rows.tolist()
+    for row in dirty:
+        clean = clean.pin(row, int(space.truth[row]))
+    board = Board(clean, space.X_val, NEIGHBORS, "euclidean")
+    found = 0
+    for row in dirty:
+        without = board.copy()
+        without.change(row, clean.unpin(row))
+        found += not without.all_certain
+    return found
 
 
 def _by_session(
@@ -166,7 +188,7 @@ def _tasks(folder: Path | None, runs: int, sizes: Sizes) -> Iterator[Task]:
         return measured(spaces[table], strategy, seed)
 
     for table in GENERATED if folder is None else PUBLISHED:
-        for strategy in AT_ONCE:
+        for strategy in (*AT_ONCE, BOUND):
             yield Task((table, strategy, "0"), partial(work, table, strategy, 0))
         for seed in range(runs):
             yield Task((table, "random", str(seed)), partial(work, table, "random", seed))
@@ -200,6 +222,8 @@ def write_csv(lines: Sequence[Mapping[str, str]], file: Path) -> None:
         writer = csv.writer(stream)
         writer.writerow([*KEYS, "cleaned_share", "certain_share", "gap_world", "gap_vote"])
         for line in lines:
+            if line["strategy"] == BOUND:
+                continue
             columns = [json.loads(line[name]) for name in CURVES]
             for share, *values in zip(GRID, *columns, strict=True):
                 writer.writerow([*(line[key] for key in KEYS), share, *values])
@@ -208,7 +232,7 @@ def write_csv(lines: Sequence[Mapping[str, str]], file: Path) -> None:
 def told(lines: Sequence[Mapping[str, str]]) -> str:
     """A table in Markdown: what CPClean needs, beside random order."""
     head = (
-        "| table | rows with holes | all certain after | 10 at once | random "
+        "| table | rows with holes | all certain after | at least | 10 at once | random "
         "| 90 % certain after | 10 at once | random "
         "| gap at 5 % (world / vote) | at 20 % | at the end | session |"
     )
@@ -216,9 +240,8 @@ def told(lines: Sequence[Mapping[str, str]]) -> str:
     for table in dict.fromkeys(line["table"] for line in lines):
         own = [line for line in lines if line["table"] == table]
         main = [line for line in own if line["strategy"] == "cpclean"]
-        if not main or not len(curves(own, "random", "certain")):
-            continue
-        text.append(_told(table, main[0], own))
+        if len({line["strategy"] for line in own}) == len(AT_ONCE) + 2:  # all are measured
+            text.append(_told(table, main[0], own))
     return "\n".join(text) + "\n"
 
 
@@ -234,6 +257,7 @@ def _told(table: str, main: Mapping[str, str], own: Sequence[Mapping[str, str]])
         table,
         f"{rows:,}",
         f"{answers:,} ({answers / rows:.0%})",
+        *(f"{int(line['answers']) / rows:.0%}" for line in own if line["strategy"] == BOUND),
         *(f"{rows_needed(own, other, 1.0):.0%}" for other in others),
         *(f"{rows_needed(own, other, 0.9):.0%}" for other in ("cpclean", *others)),
         *gaps,
