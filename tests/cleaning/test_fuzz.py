@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import json
+import pickle
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
+from cleaning.small import random_data
+from strategies import lopsided
 
 from cpclean import (
-    Cell,
     CleaningSession,
-    FactoredRow,
     IncompleteDataset,
     entropies,
     expected_entropies,
     is_certain,
 )
 
-METRICS = ("euclidean", "manhattan", "chebyshev", "linear", "cosine")
+METRICS = ("euclidean", "manhattan", "chebyshev", "linear", "cosine", lopsided)
 TOLERANCE = 1e-12
 
 
@@ -82,38 +83,7 @@ class Model:
         return merged
 
 
-def random_data(rng: Random) -> IncompleteDataset:
-    n_rows, n_features = rng.randint(4, 24), rng.randint(1, 4)
-    n_classes = rng.randint(1, 4)
-
-    def number() -> float:
-        return float(rng.randint(-3, 3))
-
-    rows: list[Any] = []
-    priors: list[Any] = []
-    for _ in range(n_rows):
-        kind = rng.random()
-        base = [number() for _ in range(n_features)]
-        prior = None
-        if kind < 0.3:
-            rows.append([base])
-        elif kind < 0.65 or n_features == 1:
-            size = rng.randint(2, 5)
-            rows.append([[number() for _ in range(n_features)] for _ in range(size)])
-            if rng.random() < 0.5:
-                weights = [rng.choice([0.0, 1.0, 2.0, 5.0]) for _ in range(size)]
-                prior = [w / sum(weights) for w in weights] if sum(weights) else None
-        else:
-            columns = rng.sample(range(n_features), rng.randint(1, min(3, n_features)))
-            rows.append(
-                FactoredRow(base, [Cell(c, sorted({number() for _ in range(3)})) for c in columns])
-            )
-        priors.append(prior)
-    labels = [rng.randrange(n_classes) for _ in range(n_rows)]
-    return IncompleteDataset(rows, labels, priors)
-
-
-def checked(session: CleaningSession, model: Model, X: Any, k: int, metric: str) -> None:
+def checked(session: CleaningSession, model: Model, X: Any, k: int, metric: Any) -> None:
     data = model.data()
     assert session.data.n_worlds == data.n_worlds
     expected = is_certain(data, X, k, metric)
@@ -199,8 +169,10 @@ def play(seed: int, n_steps: int) -> int:
     session = CleaningSession(data, X, k, strategy, random_state=seed, metric=metric)
     model = Model(data)
     checked(session, model, X, k, metric)
-    for _ in range(n_steps):
+    for number in range(n_steps):
         step(session, model, rng)
+        if number == n_steps // 2:
+            session = pickle.loads(pickle.dumps(session))
         checked(session, model, X, k, metric)
         assert len(session.answers) == len(model.log)
     again = CleaningSession(data, X, k, strategy, random_state=seed, metric=metric)

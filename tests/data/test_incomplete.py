@@ -265,6 +265,95 @@ def test_pin_checks_the_value(data: IncompleteDataset, value: object, message: s
         data.pin(0, value=value)
 
 
+# -- what is known of a row ------------------------------------------------------------------------
+
+
+def test_given_keeps_the_candidates_that_agree(data: IncompleteDataset) -> None:
+    known = data.given(1, {0: 8.0})
+    assert known.candidates(1).tolist() == [[8.0, 1.0, 2.0], [8.0, 3.0, 4.0]]
+    assert known.prior(1).tolist() == [0.25, 0.75]
+    assert known.candidate_counts.tolist() == [3, 2, 1]
+    assert known.dirty_rows.tolist() == [0, 1]
+    assert known.pinned_rows.tolist() == [1]
+    assert known.n_worlds == 6
+    assert known.given(1, {0: 8.0, 2: 4.0}) == data.pin(1, 3)
+    assert known.candidates(0).tolist() == data.candidates(0).tolist()
+
+
+def test_given_a_value_that_no_candidate_has(data: IncompleteDataset) -> None:
+    known = data.given(1, {1: 5.0})
+    assert sorted(known.candidates(1).tolist()) == [
+        [first, 5.0, last] for first in (7.0, 8.0, 9.0) for last in (2.0, 4.0)
+    ]
+    assert data.given(0, {0: -1.0}).candidates(0).tolist() == [
+        [-1.0, 1.0, 2.0], [-1.0, 5.0, 2.0], [-1.0, 6.0, 2.0]
+    ]  # fmt: skip
+    assert data.given(2, {1: 9.0}).candidates(2).tolist() == [[4.0, 9.0, 4.0]]
+
+
+def test_given_forgets_what_was_known_before(data: IncompleteDataset) -> None:
+    one = data.given(1, {0: 8.0}).given(1, {1: 3.0})
+    assert one == data.given(1, {1: 3.0})
+    assert one.unpin(1) == data
+    assert data.pin(1, 0).given(1, {}) == data
+    assert data.given(0, {1: 5.0}).given(1, {0: 7.0}) == data.given(1, {0: 7.0}).given(0, {1: 5.0})
+
+
+def test_given_a_whole_candidate_is_pinned() -> None:
+    for case in sweep(40, 34, random_factored_case):
+        data = case.dataset()
+        for row in range(data.n_rows):
+            for vector in case.candidates[row]:
+                known = data.given(row, dict(enumerate(vector)))
+                assert known == data.pin(row, value=vector)
+                assert known.unpin(row) == data
+
+
+def test_queries_of_data_with_a_row_known_in_part() -> None:
+    for case in sweep(60, 35, random_factored_case):
+        data = case.dataset()
+        row = int(np.argmax(data.candidate_counts))
+        column = case.X[0].index(max(case.X[0]))
+        known = data.given(row, {column: case.X[0][column]})
+        rewritten = known.expanded()
+        assert known.n_worlds == rewritten.n_worlds
+        question = (case.X, case.n_neighbors, case.metric)
+        assert (
+            world_counts(known, *question).tolist() == world_counts(rewritten, *question).tolist()
+        )
+        assert world_shares(known, *question) == pytest.approx(
+            world_shares(rewritten, *question), abs=1e-12
+        )
+
+
+def test_given_can_be_pickled(data: IncompleteDataset) -> None:
+    known = data.given(1, {0: 8.0})
+    other = pickle.loads(pickle.dumps(known))
+    assert other == known
+    assert other.unpin(1) == data
+
+
+@pytest.mark.parametrize(
+    ("known", "message"),
+    [
+        ({3: 1.0}, r"known columns must be ints in \[0, 2\]; got 3"),
+        ({-1: 1.0}, r"known columns must be ints in \[0, 2\]; got -1"),
+        ({"a": 1.0}, r"known columns must be ints in \[0, 2\]; got 'a'"),
+        ({0: "x"}, r"what is known of column 0 must be numbers; got str"),
+        ({0: [1.0, 2.0]}, r"what is known of column 0 must be one number; got \[1\.0, 2\.0\]"),
+        ({1: math.nan}, r"what is known of column 1 must be finite"),
+    ],
+)
+def test_given_checks_what_is_known(data: IncompleteDataset, known: dict, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        data.given(0, known)
+
+
+def test_given_of_an_unknown_row(data: IncompleteDataset) -> None:
+    with pytest.raises(UnknownRowError, match=r"row must be an int in \[0, 2\]"):
+        data.given(3, {0: 1.0})
+
+
 def test_arrays_cannot_be_written_to(data: IncompleteDataset) -> None:
     for one in (data, data.pin(0, 1), pickle.loads(pickle.dumps(data)), copy.deepcopy(data)):
         world_shares(one, np.zeros((1, 3)))  # also whatever a query keeps with the data

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from random import Random
 
 import numpy as np
 import pandas as pd
@@ -12,10 +13,13 @@ import pytest
 from cpclean import Cell, FactoredRow, IncompleteDataset, possible_labels, world_shares
 from cpclean.data.rows import (
     MAX_ROW_CANDIDATES,
+    StoredRow,
     as_floats,
     checked_weights,
     factored_row,
+    narrowed,
     plain_row,
+    within,
 )
 from cpclean.errors import DataError
 
@@ -360,3 +364,119 @@ def test_what_is_not_a_number(values: object) -> None:
     pattern = r"these must be (numbers; got .* Encode categories as|vectors of equal length)"
     with pytest.raises(DataError, match=pattern):
         as_floats(values, "these")
+
+
+# -- what is known of a row ------------------------------------------------------------------------
+
+
+def listed_candidates(row: StoredRow) -> list[tuple[tuple[float, ...], float]]:
+    """The candidates of a row and their priors, cell by cell, in plain Python."""
+    found = [(tuple(row.base.tolist()), 1.0)]
+    for cell in row.cells:
+        found = [
+            (vector[: cell.start] + tuple(value) + vector[cell.stop :], mass * weight)
+            for vector, mass in found
+            for value, weight in zip(cell.values.tolist(), cell.weights.tolist(), strict=True)
+        ]
+    return found
+
+
+def narrowed_list(row: StoredRow, known: dict[int, float]) -> dict[tuple[float, ...], float]:
+    """Cell by cell: values that agree stay; if none does, what is known takes their place."""
+    left = listed_candidates(row)
+    for cell in row.cells:
+        said = {column: known[column] for column in known if cell.start <= column < cell.stop}
+        agree = [one for one in left if all(one[0][column] == v for column, v in said.items())]
+        left = agree or left
+    merged: dict[tuple[float, ...], float] = {}
+    for vector, mass in left:
+        told = tuple(known.get(column, value) for column, value in enumerate(vector))
+        merged[told] = merged.get(told, 0.0) + mass
+    total = sum(merged.values())
+    return {vector: mass / total for vector, mass in merged.items()} if total else merged
+
+
+def random_row(rng: Random) -> StoredRow:
+    width = rng.randint(1, 4)
+    if rng.random() < 0.5:
+        candidates = [
+            [float(rng.randint(0, 2)) for _ in range(width)] for _ in range(rng.randint(1, 5))
+        ]
+        weights = [rng.choice([1.0, 2.0, 5.0]) for _ in candidates]
+        return plain_row(np.array(candidates), np.array(weights) / sum(weights))
+    cells = []
+    column = 0
+    while column < width:
+        stop = min(width, column + rng.randint(1, 2))
+        size = rng.randint(1, 3)
+        values = [[float(rng.randint(0, 2)) for _ in range(column, stop)] for _ in range(size)]
+        weights = [rng.choice([1.0, 3.0]) for _ in values]
+        cells.append(Cell(range(column, stop), values, np.array(weights) / sum(weights)))
+        column = stop + rng.randint(0, 1)
+    return factored_row(FactoredRow([1.0] * width, cells), width, "row 0")
+
+
+def test_narrowing_against_plain_lists() -> None:
+    rng = Random(3)
+    kinds = set()
+    for _ in range(600):
+        row = random_row(rng)
+        width = len(row.base)
+        columns = rng.sample(range(width), rng.randint(1, width))
+        known = {column: float(rng.randint(0, 3)) for column in columns}
+        before = listed_candidates(row)
+        actual: dict[tuple[float, ...], float] = {}
+        for vector, mass in listed_candidates(narrowed(row, known)):
+            actual[vector] = actual.get(vector, 0.0) + mass
+        expected = narrowed_list(row, known)
+        assert actual.keys() == expected.keys()
+        assert list(actual.values()) == pytest.approx([expected[one] for one in actual])
+        assert listed_candidates(row) == before  # the row itself is as it was
+        kinds.add((len(actual) > 1, set(actual) <= {vector for vector, _ in before}))
+    assert len(kinds) == 4
+
+
+def test_values_that_agree_keep_their_order() -> None:
+    row = plain_row(np.array([[3.0, 1.0], [0.0, 2.0], [3.0, 0.0]]), np.array([0.5, 0.3, 0.2]))
+    left = narrowed(row, {0: 3.0})
+    assert listed_candidates(left) == [((3.0, 1.0), 0.5 / 0.7), ((3.0, 0.0), 0.2 / 0.7)]
+    assert left.base.tolist() == [3.0, 1.0]
+
+
+def test_values_that_become_the_same_are_one() -> None:
+    row = plain_row(np.array([[3.0, 1.0], [0.0, 2.0], [4.0, 1.0]]), np.array([0.5, 0.3, 0.2]))
+    assert listed_candidates(narrowed(row, {0: 9.0})) == [((9.0, 1.0), 0.7), ((9.0, 2.0), 0.3)]
+
+
+def test_candidates_without_prior_that_are_left_are_equally_likely() -> None:
+    row = plain_row(np.array([[0.0, 1.0], [1.0, 2.0], [1.0, 3.0]]), np.array([1.0, 0.0, 0.0]))
+    assert listed_candidates(narrowed(row, {0: 1.0})) == [((1.0, 2.0), 0.5), ((1.0, 3.0), 0.5)]
+
+
+def test_what_is_known_of_a_clean_row() -> None:
+    row = plain_row(np.array([[0.0, 1.0]]), np.ones(1))
+    assert listed_candidates(narrowed(row, {1: 5.0})) == [((0.0, 5.0), 1.0)]
+    assert listed_candidates(narrowed(row, {})) == [((0.0, 1.0), 1.0)]
+
+
+def test_within_says_no_more_than_plain_lists() -> None:
+    rng = Random(4)
+    answers = {True: 0, False: 0}
+    for _ in range(800):
+        old = random_row(rng)
+        width = len(old.base)
+        columns = rng.sample(range(width), rng.randint(0, width))
+        known = {column: float(rng.randint(0, 3)) for column in columns}
+        new = narrowed(old, known) if rng.random() < 0.7 else random_row(rng)
+        if len(new.base) != width:
+            continue
+        subset = {one for one, _ in listed_candidates(new)} <= {
+            one for one, _ in listed_candidates(old)
+        }
+        if within(new, old):
+            assert subset
+        same_cells = {cell.start: cell.stop for cell in old.cells}
+        if all(same_cells.get(cell.start) == cell.stop for cell in new.cells):
+            assert within(new, old) == subset
+        answers[subset] += 1
+    assert min(answers.values()) > 100

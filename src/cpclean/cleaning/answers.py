@@ -11,46 +11,62 @@ from typing import Any
 
 from cpclean.cleaning.board import Board, Change
 from cpclean.cleaning.subject import Known, Subject
-from cpclean.errors import AnswerError
+from cpclean.errors import AnswerError, CPCleanError
 
 Entry = dict[str, Any]
+
+_KINDS = {"candidate", "value", "skip"}
 
 
 def said(subject: Subject, row: int, candidate: Any, value: Any) -> tuple[Known, Entry]:
     """What an answer says, and its entry in the log."""
     if (candidate is None) == (value is None):
+        got = "neither" if value is None else "both"
         raise AnswerError(
-            f"tell takes the number of a candidate of row {row} or its value: one of the two."
+            f"tell takes the number of a candidate of row {row} or its value: one of the two; "
+            f"got {got}."
         )
     if candidate is not None:
         return subject.chosen(row, candidate), {"row": row, "candidate": int(candidate)}
-    return subject.said(row, value), {"row": row, "value": subject.plain(value)}
+    plain = subject.plain(subject.said(row, value))
+    # What is known comes from the entry itself: told again from a file, it says the same.
+    return subject.said(row, plain), {"row": row, "value": plain}
 
 
-def replayed(subject: Subject, log: Iterable[Any]) -> tuple[dict[int, Known], dict[int, None]]:
+def replayed(subject: Subject, log: Iterable[Entry]) -> tuple[dict[int, Known], frozenset[int]]:
     """What is known of each row after a log, and which rows are skipped."""
     known: dict[int, Known] = {}
-    skipped: dict[int, None] = {}
+    skipped: set[int] = set()
     for number, entry in enumerate(log):
-        row, candidate, value, skip = checked_entry(entry, number)
-        row = subject.data._row_number(row)
-        if skip:
-            skipped[row] = None
-            continue
-        now, _ = said(subject, row, candidate, value)
+        try:
+            row = subject.data._row_number(entry["row"])
+            if "skip" in entry:
+                skipped.add(row)
+                continue
+            now, _ = said(subject, row, entry.get("candidate"), entry.get("value"))
+        except CPCleanError as problem:
+            raise type(problem)(f"answer {number}: {problem}") from problem
         known[row] = known[row].and_(now) if row in known else now
-        skipped.pop(row, None)
-    return known, skipped
+        skipped.discard(row)
+    return known, frozenset(skipped)
 
 
-def checked_entry(entry: Any, number: int) -> tuple[Any, Any, Any, bool]:
-    """Row, candidate, value and skip of an entry of a log."""
-    kinds = {"candidate", "value", "skip"}
-    if not isinstance(entry, Mapping) or "row" not in entry or len(entry.keys() & kinds) != 1:
+def checked_log(answers: Any) -> list[Entry]:
+    """The entries of a log that somebody hands in, each a row and one thing more."""
+    if isinstance(answers, str | bytes | Mapping) or not hasattr(answers, "__iter__"):
         raise AnswerError(
-            f"answer {number} must be a dict with row, and candidate, value or skip; got {entry!r}."
+            "answers must be a list of dicts, as session.answers gives it; got "
+            f"{type(answers).__name__}."
         )
-    return entry["row"], entry.get("candidate"), entry.get("value"), "skip" in entry
+    entries = list(answers)
+    for number, entry in enumerate(entries):
+        usable = isinstance(entry, Mapping) and "row" in entry and len(entry.keys() & _KINDS) == 1
+        if not usable or ("skip" in entry and entry["skip"] is not True):
+            raise AnswerError(
+                f'answer {number} must be a dict with "row" and one of "candidate", "value" and '
+                f'"skip": True; got {entry!r}.'
+            )
+    return entries
 
 
 def put(board: Board, subject: Subject, row: int, known: Known | None) -> Change:

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +35,7 @@ from cpclean.queries.cells import (
 from cpclean.queries.certain import possible_in_block
 from cpclean.queries.gains import BlockGains, gains_in_block
 from cpclean.queries.geometry import Metric, Near, Query, aside, ask
-from cpclean.queries.prepared import prepare_changed, prepared_rows
+from cpclean.queries.prepared import Prepared, frozen, prepare_changed, prepared_rows
 from cpclean.queries.shares import shares_in_block
 
 Bools = npt.NDArray[np.bool_]
@@ -147,6 +148,19 @@ class Board:
         dirty = query.data._n_cells > 0
         return [rows[dirty[rows]] for part in query.over_blocks(_near_lists) for rows in part]
 
+    # -- keeping ---------------------------------------------------------------------------
+
+    def __getstate__(self) -> dict[str, Any]:
+        """With what is prepared for the data, which forgets it: the query goes by its order."""
+        return {**self.__dict__, "_prepared": prepared_rows(self.data)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        prepared: Prepared = state.pop("_prepared")
+        self.__dict__.update(state)
+        for rows in (prepared.rows, self._query.rows):
+            frozen(rows)
+        self.data.__dict__["_prepared"] = prepared
+
     # -- changing --------------------------------------------------------------------------
 
     def copy(self) -> Board:
@@ -160,7 +174,7 @@ class Board:
         """Go on with data that differs in one row.
 
         Where distances are given, `candidate` is the number, among the candidates at the start, of
-        the row's first candidate now; None if it was none of them.
+        the row's first candidate now; None if it is to be found by its vector.
         """
         before, old = self._query, self._query.data
         prepare_changed(old, data, row)
@@ -201,17 +215,25 @@ class Board:
         points = query.points
         if candidate is not None:
             spans[row, 3] = self._first[row] + candidate
-        elif self._asked.distance is None:
-            raise AnswerError(
-                f"distances are given for the candidates of row {row} only: tell the number of a "
-                "candidate, not a value."
-            )
         else:
             spans[row, 3] = points.shape[1]
-            measuring = replace(self._asked, data=query.data)
-            points = np.hstack([points, measuring.measured_row(self._asked.points, row)])
+            points = np.hstack([points, self._distances(query.data, row)])
         spans.flags.writeable = False
         return replace(query, rows=query.rows._replace(spans=spans), points=points)
+
+    def _distances(self, data: IncompleteDataset, row: int) -> Floats:
+        """The distances to the candidates that a row has now."""
+        if self._asked.distance is not None:
+            return replace(self._asked, data=data).measured_row(self._asked.points, row)
+        # 0.0 is added because -0.0 is the same number, but not the same bytes.
+        given = [(vector + 0.0).tobytes() for vector in self._asked.data.candidates(row)]
+        now = [(vector + 0.0).tobytes() for vector in data.candidates(row)]
+        if any(given.count(vector) != 1 for vector in now):
+            raise AnswerError(
+                f"distances are given for the candidates of row {row} only: tell the number of a "
+                "candidate, not another value."
+            )
+        return self._asked.points[:, [self._first[row] + given.index(vector) for vector in now]]
 
     def _look(self, points: Ints, n_jobs: int | None = None) -> None:
         """Work out anew what is kept of some points."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,14 @@ class Questions:
     row: Ints
     column: tuple[Any, ...]  # None where a whole row is asked for
     spans: tuple[Span, ...]  # of the cells; empty where whole rows are asked for
+
+    @property
+    def cells(self) -> dict[int, list[Span]]:
+        """The cells of each row that can be asked for."""
+        found: dict[int, list[Span]] = {}
+        for row, span in zip(self.row.tolist(), self.spans, strict=True):
+            found.setdefault(row, []).append(span)
+        return found
 
     def known_cells(self, known: Mapping[int, Known]) -> list[int]:
         """The numbers of cells about which something has been said."""
@@ -60,15 +69,16 @@ def checked_costs(costs: Any, subject: Subject, questions: Questions) -> Floats:
         except (TypeError, ValueError):
             a_row = np.empty(0)
         if a_row.shape != (subject.data.n_rows,):
+            got = f"shape {a_row.shape}" if a_row.size else repr(costs)
             raise CPCleanError(
                 f"costs must be one number a row, {subject.data.n_rows} in all, or a dict from "
-                f"column to cost; got {costs!r}."
+                f"column to cost; got {got}."
             )
         found = a_row[questions.row]
     bad = np.flatnonzero(~(found > 0) | ~np.isfinite(found))
     if len(bad):
-        rows = offenders(questions.row[bad].tolist())
-        raise CPCleanError(f"costs must be finite and above 0; that is not so for row {rows}.")
+        rows, got = offenders(questions.row[bad].tolist()), offenders(found[bad].tolist())
+        raise CPCleanError(f"costs must be finite and above 0; got {got} for row {rows}.")
     return found
 
 
@@ -78,10 +88,17 @@ def _by_column(costs: Mapping[Any, Any], subject: Subject, questions: Questions)
         raise CPCleanError(
             f"costs must name every column with holes; {offenders(lacking)} is missing."
         )
+    try:
+        cost = {name: float(costs[name]) for name in columns}
+    except (TypeError, ValueError) as problem:
+        raise CPCleanError(f"costs must be one number a column; got {dict(costs)!r}.") from problem
+    if bad := {name: one for name, one in cost.items() if not 0 < one < math.inf}:
+        raise CPCleanError(f"costs must be finite and above 0; got {bad}.")
     return np.array(
         [
-            sum(float(costs[name]) for name in subject.cells(row)) if column is None
-            else float(costs[column])
+            # Without cells, all candidates are the same: there is nothing to gain at any cost.
+            sum(cost[name] for name in subject.cells(row)) or 1.0 if column is None
+            else cost[column]
             for row, column in zip(questions.row.tolist(), questions.column, strict=True)
         ]
     )  # fmt: skip

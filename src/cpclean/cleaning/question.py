@@ -10,9 +10,10 @@ import numpy as np
 
 from cpclean.cleaning.answers import put
 from cpclean.cleaning.board import Board
-from cpclean.cleaning.subject import Known, Subject
-from cpclean.data.incomplete import IncompleteDataset, Ints
-from cpclean.data.rows import Floats
+from cpclean.cleaning.subject import Known, Subject, present
+from cpclean.data.incomplete import Ints
+from cpclean.data.rows import Floats, is_whole
+from cpclean.errors import AnswerError
 
 # Reasons are given for so many answers, the likeliest; each is a look at the points of its own.
 MOST_ANSWERS = 64
@@ -103,6 +104,31 @@ class Question:
             np.array(after).reshape(len(answers), len(points), n_classes),
         )
 
+    def answer(self, number: int) -> dict[str, Any]:
+        """The answer that one of the candidates is true, as `answers` and `tell` have it.
+
+        Examples
+        --------
+        >>> from cpclean import CleaningSession, IncompleteDataset
+        >>> data = IncompleteDataset([[[0.0], [5.0]], [[1.0], [7.0]], [[6.0]]], ["a", "b", "b"])
+        >>> session = CleaningSession(data, [[0.0]], n_neighbors=1)
+        >>> question = session.ask()
+        >>> question.answer(1)
+        {'row': 0, 'candidate': 1}
+        >>> session.tell(**question.answer(1)).kind
+        'answer'
+        """
+        if not is_whole(number) or not 0 <= number < len(self.candidates):
+            raise AnswerError(
+                f"the question about row {self.row} has candidates 0 to "
+                f"{len(self.candidates) - 1}; got {number!r}."
+            )
+        chosen = self.numbers[number]
+        if chosen is not None:
+            return {"row": self.row, "candidate": chosen}
+        said = self._subject.said(self.row, self.candidates[number])
+        return {"row": self.row, "value": self._subject.plain(said)}
+
     def answered(self, number: int) -> Known:
         """What would be known of the row if one of the candidates were true."""
         chosen = self.numbers[number]
@@ -111,11 +137,14 @@ class Question:
         return self._known.and_(self._subject.said(self.row, self.candidates[number]))
 
     def __str__(self) -> str:
-        what = f"row {self.row}" if self.column is None else f"row {self.row}, {self.column}"
+        what = f"row {self.row}" if self.column is None else f"row {self.row}, {self.column!r}"
+        near = len(self._board.touched(self.row))
+        points = (
+            "1 uncertain validation point" if near == 1 else f"{near} uncertain validation points"
+        )
         return (
             f"{what}: {len(self.candidates)} candidates, expected to lower the mean entropy by "
-            f"{self.gain:.2g} nats; {len(self._board.touched(self.row))} uncertain validation "
-            "points are near"
+            f"{self.gain:.2g} nats; near to {points}"
         )
 
 
@@ -123,33 +152,11 @@ def question_about(
     subject: Subject, board: Board, row: int, column: Any, known: Known, gain: float
 ) -> Question:
     """The question about a row, or about one cell of it, of which something may be known."""
-    candidates, numbers, prior = _present(subject, board.data, row, known)
+    candidates, numbers, prior = present(subject, board.data, row, known)
     if column is not None:
         candidates, prior = _by_cell(subject, candidates, prior, column)
         numbers = [None] * len(candidates)
     return Question(row, column, candidates, numbers, prior, gain, board, subject, known)
-
-
-def _present(
-    subject: Subject, data: IncompleteDataset, row: int, known: Known
-) -> tuple[list[Any], list[int | None], Floats]:
-    """A row's present candidates in raw values, their numbers among those given, and priors."""
-    given, vectors = subject.candidates(row), subject.data.candidates(row)
-    columns, values = list(known.features), list(known.features.values())
-    agree = (vectors[:, columns] == values).all(axis=1)
-    vectors[:, columns] = values
-    places: dict[bytes, int] = {}
-    for number in [*np.flatnonzero(agree).tolist(), *np.flatnonzero(~agree).tolist()]:
-        places.setdefault(vectors[number].tobytes(), number)
-    if not known.features:
-        found = list(range(len(given)))
-    else:
-        found = [places[vector.tobytes()] for vector in data.candidates(row)]
-    return (
-        [subject.overlaid(given[number], known) for number in found],
-        [number if agree[number] else None for number in found],
-        data.prior(row),
-    )
 
 
 def _by_cell(

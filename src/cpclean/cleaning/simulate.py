@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Protocol
@@ -10,10 +11,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from cpclean.cleaning.question import Question
-from cpclean.cleaning.session import CleaningSession, Record
+from cpclean.cleaning.session import CleaningSession
+from cpclean.cleaning.state import Record
 from cpclean.cleaning.subject import TableSubject
+from cpclean.data.columns import OTHER
+from cpclean.data.encoding import UnseenCategoryWarning
 from cpclean.data.frames import columns_from
-from cpclean.data.rows import Floats, is_whole
+from cpclean.data.rows import Floats, as_floats, is_whole
+from cpclean.data.table import IncompleteTable
 from cpclean.errors import CPCleanError
 
 
@@ -31,7 +36,7 @@ def simulate(
 ) -> list[Record]:
     """Let a session ask, and answer from a known truth until it is done.
 
-    Ctrl-C ends it early; what is done stays in the session.
+    Ctrl-C ends it early, and gives what is done; it stays in the session.
 
     Parameters
     ----------
@@ -43,7 +48,8 @@ def simulate(
         Give at most so many answers.
     exact : bool
         Answer with the true values themselves. By default a row's answer is its candidate that is
-        nearest to the truth.
+        nearest to the truth; a category that is no candidate is the candidate "other", if there
+        is one.
     progress : bool, optional
         Whether to show a progress bar; by default on a terminal.
 
@@ -63,19 +69,19 @@ def simulate(
     if budget is not None and (not is_whole(budget) or budget < 0):
         raise CPCleanError(f"budget must be None or an int of at least 0; got {budget!r}.")
     person = _Person(session, truth, exact)
-    limit = len(session.data.dirty_rows) if budget is None else budget
-    given = 0
+    limit = len(session._questions.row) if budget is None else budget
+    before = len(session.history)
     try:
         with _bar(limit, progress) as show:
-            while given < limit or budget is None:
+            while budget is None or len(session.history) - before < budget:
                 question = session.ask()
                 if question is None:
                     break
                 session.tell(question.row, **person.answer(question))
-                given += 1
-                show(given)
+                show(len(session.history) - before)
     except KeyboardInterrupt:
-        print(f"interrupted after {given} answers; they are kept.", file=sys.stderr)
+        given = len(session.history) - before
+        print(f"interrupted after {given} answers, which are kept.", file=sys.stderr)
     return session.history
 
 
@@ -94,15 +100,19 @@ class _Person:
             self._numbers = _checked_numbers(array, data.candidate_counts)
             return
         if isinstance(self._subject, TableSubject):
-            self._raw = _raw_rows(self._subject, truth)
-            vectors = self._subject.table.encode(truth)
+            self._raw = _raw_rows(truth)
+            with warnings.catch_warnings():  # such a category is "other", or told as it is
+                warnings.simplefilter("ignore", UnseenCategoryWarning)
+                vectors = self._subject.table.encode(truth)
         else:
-            vectors = np.asarray(truth, dtype=np.float64)
+            vectors = as_floats(truth, "truth")
         if vectors.shape != (data.n_rows, data.n_features):
             raise CPCleanError(
                 f"truth must have one row a row of the data, shape {(data.n_rows, data.n_features)}"
                 f"; got {vectors.shape}."
             )
+        if isinstance(self._subject, TableSubject):
+            _name_others(self._subject.table, vectors)
         self._vectors: Floats = vectors
 
     def answer(self, question: Question) -> dict[str, Any]:
@@ -127,6 +137,18 @@ class _Person:
         return int(np.argmin((gaps**2).sum(axis=1)))
 
 
+def _name_others(table: IncompleteTable, vectors: Floats) -> None:
+    """A category that is no candidate of its row is the row's "other", where there is one."""
+    for row, options in table.options.items():
+        for cell, values in zip(options.cells, options.values, strict=True):
+            feature = table.encoding.features[cell]
+            if feature is None or OTHER not in values:
+                continue
+            own = slice(feature.start, feature.stop)
+            if not (feature.encoded(values) == vectors[row, own]).all(axis=1).any():
+                vectors[row, own] = feature.encoded([OTHER])[0]
+
+
 def _checked_numbers(numbers: Any, counts: Any) -> Any:
     if len(numbers) != len(counts) or numbers.dtype.kind not in "iu":
         raise CPCleanError(
@@ -143,7 +165,7 @@ def _checked_numbers(numbers: Any, counts: Any) -> Any:
     return numbers
 
 
-def _raw_rows(subject: TableSubject, truth: Any) -> list[Mapping[str, Any]]:
+def _raw_rows(truth: Any) -> list[Mapping[str, Any]]:
     columns = columns_from(truth)
     size = len(columns[0].values) if columns else 0
     return [
@@ -153,6 +175,9 @@ def _raw_rows(subject: TableSubject, truth: Any) -> list[Mapping[str, Any]]:
 
 @contextmanager
 def _bar(limit: int, progress: bool | None) -> Iterator[_Bar]:
+    if progress is False or (progress is None and not sys.stderr.isatty()):
+        yield lambda done: None
+        return
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -162,13 +187,9 @@ def _bar(limit: int, progress: bool | None) -> Iterator[_Bar]:
         TimeRemainingColumn,
     )
 
-    console = Console(stderr=True)
-    if progress is False or (progress is None and not console.is_terminal):
-        yield lambda done: None
-        return
     with Progress(
         TextColumn("cleaning"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
-        console=console, transient=True,
+        console=Console(stderr=True),
     ) as bar:  # fmt: skip
         task = bar.add_task("", total=limit)
         yield lambda done: bar.update(task, completed=done)

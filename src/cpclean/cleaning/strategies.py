@@ -2,12 +2,13 @@
 
 "cpclean"  the row whose cleaning is expected to lower the mean entropy of the validation points
            most: sequential information maximisation, the paper's Algorithm 3
-"random"   rows in an order that is drawn once a session
+"random"   rows in an order that is drawn once a session, whether or not they matter to any point
 "cells"    like cpclean, but asks for one cell of a row
 "cost"     the largest expected gain per cost
 
 Your own: a function from a `Situation` to one score a question; the highest score is asked, and a
-score of -inf never is. It should depend on nothing else, or sessions cannot be replayed.
+score of -inf never is. Scores of what is answered or skipped are not looked at. It should depend on
+nothing but the situation, or sessions cannot be replayed.
 
 Scores that differ by less than rounding count as equal: the smaller row wins. Where no question
 promises a gain although points are uncertain (gains too small for a float, or candidates with a
@@ -97,11 +98,15 @@ def plan_named(strategy: Any) -> Plan:
 
 def pick(plan: Plan, situation: Situation, askable: npt.NDArray[np.bool_], board: Board) -> int:
     """The number of the question to ask, or -1 if there is none."""
-    scores = np.asarray(plan.score(situation), dtype=np.float64)
-    if scores.shape != situation.gain.shape or np.isnan(scores).any():
+    scored = plan.score(situation)
+    try:
+        scores = np.asarray(scored, dtype=np.float64)
+    except (TypeError, ValueError):
+        scores = np.empty(0)
+    if scores.shape != situation.gain.shape or np.isnan(scores[askable]).any():
         raise CPCleanError(
             f"a strategy must return {len(situation.gain)} scores, one a question, and none of "
-            f"them NaN; got shape {scores.shape}."
+            f"them NaN; got {scored!r}."
         )
     scores = np.where(askable, scores, -np.inf)
     best = scores.max(initial=-np.inf)

@@ -7,23 +7,31 @@ says. Both have the same methods.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from cpclean.data.columns import ABSENT, OTHER, Column, is_null
+from cpclean.cleaning.values import (
+    categories_of,
+    is_mark,
+    mark_text,
+    plain_value,
+    shown_alike,
+    stored_value,
+    usual_value,
+)
+from cpclean.data.columns import Column, is_null
 from cpclean.data.encoding import Feature
 from cpclean.data.incomplete import IncompleteDataset
-from cpclean.data.rows import Floats
+from cpclean.data.rows import Floats, as_floats
 from cpclean.data.table import IncompleteTable
 from cpclean.errors import AnswerError, CPCleanError, offenders
 from cpclean.queries.cells import Span
+
+_FILLS = ("default", "likely")
 
 
 @dataclass(frozen=True)
@@ -43,12 +51,17 @@ class Known:
             return later
         return Known({**self.raw, **later.raw}, {**self.features, **later.features})
 
+    def against(self, other: Known) -> bool:
+        """Whether the two contradict each other in any column."""
+        pairs = ((self.raw, other.raw), (self.features, other.features))
+        return any(one[key] != two[key] for one, two in pairs for key in one.keys() & two.keys())
+
 
 class ArraySubject:
     """An incomplete dataset: columns have numbers, values are vectors."""
 
     def __init__(self, data: IncompleteDataset) -> None:
-        self.data = data
+        self.data = _as_given(data)
         self._cells: dict[int, dict[Any, Span]] = {}
 
     def points(self, X: Any) -> Any:
@@ -98,6 +111,7 @@ class ArraySubject:
                     f"dict from column number to value; got {value!r}."
                 )
             given = dict(enumerate(vector.tolist()))
+        _check_not_empty(given, row)
         known = Known()
         for column, one in given.items():
             place = _column_number(column, self.data.n_features, row)
@@ -113,23 +127,34 @@ class ArraySubject:
             known.features[place] = float(one)
         return known
 
-    def plain(self, value: Any) -> Any:
-        """A value as JSON has it."""
-        if isinstance(value, Mapping):
-            return {str(column): float(one) for column, one in value.items()}
-        return [float(one) for one in value]
+    def plain(self, known: Known) -> Any:
+        """What is known, as JSON can hold it."""
+        if len(known.features) == self.data.n_features:
+            return [known.features[place] for place in range(self.data.n_features)]
+        return {str(place): value for place, value in known.features.items()}
 
     def world(self, data: IncompleteDataset, known: Mapping[int, Known], fill: Any) -> Floats:
         """Every row one vector: known rows as they are, others as `fill` says."""
         vectors: Floats = data._base.copy()
+        filled = None if isinstance(fill, str) and fill in _FILLS else self._checked_fill(fill)
         for row in data.dirty_rows.tolist():
-            if isinstance(fill, str):
+            if filled is None:
                 vectors[row] = data.candidate(row, int(np.argmax(data.prior(row))))
             else:
-                vectors[row] = fill[row]
+                vectors[row] = filled[row]
                 for column, value in known.get(row, Known()).features.items():
                     vectors[row, column] = value
         return vectors
+
+    def _checked_fill(self, fill: Any) -> Floats:
+        shape = (self.data.n_rows, self.data.n_features)
+        filled = np.empty(0) if isinstance(fill, str | None) else as_floats(fill, "fill")
+        if filled.shape != shape:
+            got = repr(fill) if isinstance(fill, str | None) else f"shape {filled.shape}"
+            raise CPCleanError(
+                f'fill must be "default", "likely" or an array of shape {shape}; got {got}.'
+            )
+        return filled
 
     def with_data(self, data: IncompleteDataset) -> IncompleteDataset | IncompleteTable:
         return data
@@ -140,7 +165,7 @@ class TableSubject:
 
     def __init__(self, table: IncompleteTable) -> None:
         self.table = table
-        self.data = table.dataset
+        self.data = _as_given(table.dataset)
 
     def points(self, X: Any) -> Floats:
         return self.table.encode(X)
@@ -170,26 +195,16 @@ class TableSubject:
 
     def said(self, row: int, value: Any) -> Known:
         """What a person's value says: a dict from column name to value, of some cells or all."""
-        if not isinstance(value, Mapping):
+        if not (hasattr(value, "keys") and hasattr(value, "items")):  # a pandas row has them too
             raise AnswerError(
                 f"the value of row {row} must be a dict from column name to value, as in "
                 f"{_example(self, row)}; got {value!r}."
             )
+        _check_not_empty(value, row)
         known = Known()
         for name, one in value.items():
             column, feature = self._column(name, row)
-            if is_null(one):
-                raise AnswerError(
-                    f"the value of row {row}, column {name!r}, must not be null. "
-                    "If nobody knows it, skip the row."
-                )
-            stored = column.stored(one)
-            if column.kind == "categorical":
-                stored = _known_spelling(stored, feature)
-            elif not math.isfinite(stored):
-                raise AnswerError(
-                    f"the value of row {row}, column {name!r}, must be finite; got {one!r}."
-                )
+            stored = stored_value(one, column, feature, row)
             known.raw[column.name] = column.shown(stored)
             if feature is not None:
                 vector = feature.encoded([stored])[0].tolist()
@@ -205,41 +220,45 @@ class TableSubject:
         number = self.table.names.index(name)
         return self.table.columns[number], self.table.encoding.features[number]
 
-    def plain(self, value: Any) -> Any:
-        return {name: _plain(one) for name, one in value.items()}
+    def plain(self, known: Known) -> Any:
+        """What is known, as JSON can hold it."""
+        return {
+            name: mark_text(value, categories_of(*self._column(name, 0)))
+            if is_mark(value) else plain_value(value)
+            for name, value in known.raw.items()
+        }  # fmt: skip
 
     def world(self, data: IncompleteDataset, known: Mapping[int, Known], fill: Any) -> Any:
         """The table without holes, as a frame: answers first, then what `fill` says."""
+        if not isinstance(fill, str) or fill not in _FILLS:
+            got = repr(fill) if isinstance(fill, str | None) else f"a {type(fill).__name__}"
+            raise CPCleanError(f'fill must be "default" or "likely" for a table; got {got}.')
+        columns = list(zip(self.table.columns, self.table.holes.T, strict=True))
+        usual = [usual_value(column, column.values[~holes]) for column, holes in columns]
         likely: dict[int, dict[str, Any]] = {}
-        if isinstance(fill, str) and fill == "likely":
-            for row in data.dirty_rows.tolist():
-                vector = data.candidate(row, int(np.argmax(data.prior(row))))
-                likely[row] = self._raw_of(row, vector, known.get(row, Known()))
+        if fill == "likely" or any(map(is_null, usual)):
+            rows = data.dirty_rows.tolist()
+            likely = {row: self._likeliest(row, data, known) for row in rows}
         filled = []
-        for number, column in enumerate(self.table.columns):
+        for (column, holes), common in zip(columns, usual, strict=True):
             values = column.values.copy()
-            holes = np.flatnonzero(self.table.holes[:, number])
-            usual = _usual(column, self.table.holes[:, number])
-            for row in holes.tolist():
-                if row in likely and column.name in likely[row]:
-                    values[row] = column.stored(likely[row][column.name])
-                elif not column.missing[row]:
-                    continue  # doubted, but there
-                else:
-                    values[row] = usual
+            for row in np.flatnonzero(holes).tolist():
+                guess = likely.get(row, {}).get(column.name)
+                if guess is not None and (fill == "likely" or is_null(common)):
+                    values[row] = column.stored(guess)
+                elif column.missing[row]:  # else it is doubted, but there
+                    values[row] = common
             for row, one in known.items():
                 if column.name in one.raw:
                     values[row] = column.stored(one.raw[column.name])
-            filled.append((column, values))
+            filled.append(shown_alike(column, values))
         return self.table.frame_of(filled)
 
-    def _raw_of(self, row: int, vector: Floats, known: Known) -> dict[str, Any]:
-        for number, one in enumerate(self.candidates(row)):
-            own = self.data.candidate(row, number)
-            own[list(known.features)] = list(known.features.values())
-            if np.array_equal(own, vector):
-                return dict(self.overlaid(one, known))
-        return {}
+    def _likeliest(
+        self, row: int, data: IncompleteDataset, known: Mapping[int, Known]
+    ) -> dict[str, Any]:
+        candidates, _, prior = present(self, data, row, known.get(row, Known()))
+        return dict(candidates[int(np.argmax(prior))])
 
     def with_data(self, data: IncompleteDataset) -> IncompleteDataset | IncompleteTable:
         table = copy(self.table)
@@ -262,6 +281,15 @@ def subject_of(data: Any) -> Subject:
     )
 
 
+def _as_given(data: IncompleteDataset) -> IncompleteDataset:
+    """The same data, such that what was pinned in it before stays so."""
+    if not len(data.pinned_rows):
+        return data
+    start = copy(data)
+    start._unpinned, start._pinned = start, np.zeros(data.n_rows, dtype=bool)
+    return start
+
+
 def _column_number(column: Any, n_features: int, row: int) -> int:
     try:
         number = int(column)
@@ -275,34 +303,38 @@ def _column_number(column: Any, n_features: int, row: int) -> int:
     return number
 
 
-def _known_spelling(stored: Any, feature: Feature | None) -> Any:
-    """A category as the table has it, where what was said only looks the same (1 and 1.0).
+def present(
+    subject: Subject, data: IncompleteDataset, row: int, known: Known
+) -> tuple[list[Any], list[int | None], Floats]:
+    """A row's present candidates in raw values, their numbers among those given, and priors.
 
-    "other" and "absent" stand for the candidates of that name, unless they are categories.
+    The number is None for what is no candidate of the data as given.
     """
-    for category in () if feature is None else feature.categories:
-        if category == stored:
-            return category
-    return {str(mark): mark for mark in (OTHER, ABSENT)}.get(stored, stored)
+    given = subject.candidates(row)
+    if not known.features:
+        everything: list[int | None] = list(range(len(given)))
+        return [subject.overlaid(one, known) for one in given], everything, data.prior(row)
+    vectors = subject.data.candidates(row)
+    columns, values = list(known.features), list(known.features.values())
+    agree = (vectors[:, columns] == values).all(axis=1)
+    vectors[:, columns] = values
+    places: dict[bytes, int] = {}
+    for number in [*np.flatnonzero(agree).tolist(), *np.flatnonzero(~agree).tolist()]:
+        places.setdefault(vectors[number].tobytes(), number)
+    found = [places[vector.tobytes()] for vector in data.candidates(row)]
+    return (
+        [subject.overlaid(given[number], known) for number in found],
+        [number if agree[number] else None for number in found],
+        data.prior(row),
+    )
 
 
-def _usual(column: Column, holes: npt.NDArray[np.bool_]) -> Any:
-    """The mean of a column's trusted cells, or the most frequent category."""
-    trusted = column.values[~holes]
-    if column.kind != "categorical":
-        return float(np.mean(trusted)) if len(trusted) else 0.0
-    common = Counter(trusted.tolist()).most_common(1)
-    return common[0][0] if common else None
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, datetime | date):
-        return value.isoformat()
-    if isinstance(value, timedelta):
-        return value.total_seconds()
-    if isinstance(value, np.generic):
-        return value.item()
-    return value if isinstance(value, bool | int | float | str) else str(value)
+def _check_not_empty(value: Any, row: int) -> None:
+    if not len(value):
+        raise AnswerError(
+            f"the value of row {row} must name at least one column; got {value!r}. "
+            "If nobody knows it, skip the row."
+        )
 
 
 def _example(subject: TableSubject, row: int) -> str:

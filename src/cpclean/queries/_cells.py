@@ -41,8 +41,11 @@ def cell_gains(index, rows, rank, at, beyond, before, gains):
         for cell in range(index.n_cells[row]):
             codes = index.codes[index.codes_at[row] + cell * size :]
             prior = index.prior[index.prior_at[row] :]
-            sums[:] = 0.0
-            mass[:] = 0.0
+            n_groups = 0
+            for j in range(size):
+                n_groups = max(n_groups, codes[j] + 1)
+            sums[:n_groups] = 0.0
+            mass[:n_groups] = 0.0
             for j in range(size):
                 place = rank[first + j]
                 group = codes[j]
@@ -51,7 +54,7 @@ def cell_gains(index, rows, rank, at, beyond, before, gains):
                     share = at[place, label] if place >= 0 else beyond[i, label]
                     sums[group, label] += prior[j] * share
             left = 0.0
-            for group in range(index.most_values):
+            for group in range(n_groups):
                 if mass[group] > 0.0:
                     left += mass[group] * _entropy(sums[group], mass[group])
             gains[out] = before - left

@@ -1,0 +1,56 @@
+"""The settings of a session, checked."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cpclean.data.rows import is_whole
+from cpclean.errors import CPCleanError, offenders
+
+
+def checked_limits(
+    budget: Any, target_share: Any, min_gain: Any
+) -> tuple[int | None, float, float]:
+    """When to stop."""
+    if budget is not None and (not is_whole(budget) or budget < 0):
+        raise CPCleanError(f"budget must be None or an int of at least 0; got {budget!r}.")
+    for name, limit, most in (
+        ("target_share", target_share, 1.0),
+        ("min_gain", min_gain, math.inf),
+    ):
+        number = isinstance(limit, int | float | np.number) and not isinstance(limit, bool)
+        if not number or not 0 <= limit <= most:
+            upper = f" and at most {most:g}" if most < math.inf else ""
+            raise CPCleanError(f"{name} must be a number of at least 0{upper}; got {limit!r}.")
+    return budget, float(target_share), float(min_gain)
+
+
+def checked_seed(random_state: Any) -> int:
+    """A seed, drawn if none is given."""
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1)[0])
+    if not is_whole(random_state) or random_state < 0:
+        raise CPCleanError(f"random_state must be None or an int >= 0; got {random_state!r}.")
+    return int(random_state)
+
+
+def checked_labels(y_val: Any, n_points: int, classes: npt.NDArray[Any]) -> Any:
+    """The labels of the validation points, or None."""
+    if y_val is None:
+        return None
+    labels = np.asarray(y_val)
+    if labels.shape != (n_points,):
+        raise CPCleanError(
+            f"y_val must have one label a validation point, {n_points} in all; "
+            f"got shape {labels.shape}."
+        )
+    if not np.isin(labels, classes).any():
+        raise CPCleanError(
+            f"y_val must have labels such as the data has, {offenders(map(repr, classes.tolist()))}"
+            f"; got {offenders(map(repr, dict.fromkeys(labels.tolist())))}."
+        )
+    return labels
