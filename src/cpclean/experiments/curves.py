@@ -60,7 +60,7 @@ def measured(space: Space, strategy: str, seed: int, grid: Sequence[float] = GRI
     if strategy == BOUND:
         return {"rows": dirty, "answers": rows_that_matter(space)}
     counts = [round(share * dirty) for share in grid]
-    gap = _Gap(space)
+    gap = Gap(space)
     if strategy in AT_ONCE:
         run = _by_session(space, counts, AT_ONCE[strategy])
     else:
@@ -69,7 +69,7 @@ def measured(space: Space, strategy: str, seed: int, grid: Sequence[float] = GRI
     told, seconds = 0, 0.0
     for data, certain, told, seconds in run:  # noqa: B007
         found["certain"].append(certain)
-        found["world"].append(gap.closed(_filled(space, data)))
+        found["world"].append(gap.closed(filled(space, data)))
         found["vote"].append(gap.closed(data))
     texts = {name: json.dumps([round(one, 6) for one in values]) for name, values in found.items()}
     return {**texts, "rows": dirty, "answers": told, "seconds": round(seconds, 3)}
@@ -127,7 +127,7 @@ def _at_random(
         yield data, certain, told, 0.0
 
 
-def _filled(space: Space, data: IncompleteDataset) -> IncompleteDataset:
+def filled(space: Space, data: IncompleteDataset) -> IncompleteDataset:
     """The default world, with the rows that are known filled in."""
     rows = space.default.copy()
     known = np.setdiff1d(np.arange(data.n_rows), data.dirty_rows)
@@ -135,7 +135,7 @@ def _filled(space: Space, data: IncompleteDataset) -> IncompleteDataset:
     return IncompleteDataset(list(rows[:, None, :]), data.labels)
 
 
-class _Gap:
+class Gap:
     """The share closed of the gap between default cleaning and the closest-candidate world."""
 
     def __init__(self, space: Space) -> None:
