@@ -158,9 +158,9 @@ def test_reproduce_quickly(tiny, tmp_path):
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("| table | holes | seeds | clean | closest | default | uniform")
     assert "| numbers | random | 1 |" in result.stdout
-    assert result.stdout == (out / "priors.md").read_text("utf-8")
+    assert result.stdout == (out / "priors.md").read_text("utf-8") + "\n"
     assert "6 of 6: mixed, high, 0" in result.stderr
-    again = run("reproduce", "--quick", "--seeds", "1", "--out", str(out))
+    again = run("reproduce", "--table", "priors", "--quick", "--seeds", "1", "--out", str(out))
     assert (again.stdout, again.stderr) == (result.stdout, "")  # nothing was left to do
 
 
@@ -174,11 +174,12 @@ def test_reproduce_interrupted(tiny, tmp_path, monkeypatch):
         return measured(space)
 
     monkeypatch.setattr(tiny, "compare_priors", impatient)
-    result = run("reproduce", "--quick", "--seeds", "1", "--out", str(tmp_path))
+    given = ("reproduce", "--table", "priors", "--quick", "--seeds", "1", "--out", str(tmp_path))
+    result = run(*given)
     assert result.exit_code == 130
     assert result.stdout.count("| numbers |") == 1
     assert f"The same command goes on from {tmp_path}." in result.stderr
-    result = run("reproduce", "--quick", "--seeds", "1", "--out", str(tmp_path))
+    result = run(*given)
     assert result.exit_code == 0
     assert len(calls) == 2 + 5
 
@@ -201,7 +202,7 @@ def test_reproduce_from_a_folder_without_data(tmp_path):
 
 def test_reproduce_with_other_settings(tiny, tmp_path):
     (tmp_path / "priors.json").write_text('{"rate": 0.5}')
-    result = run("reproduce", "--quick", "--out", str(tmp_path))
+    result = run("reproduce", "--table", "priors", "--quick", "--out", str(tmp_path))
     assert result.exit_code == 2
     assert "rate was 0.5, now 0.2" in result.stderr
 
@@ -209,7 +210,7 @@ def test_reproduce_with_other_settings(tiny, tmp_path):
 @pytest.mark.parametrize(
     ("args", "told"),
     [
-        (["--table", "2"], "'2' is not 'priors'"),
+        (["--table", "2"], "'2' is not one of 'paper', 'priors'"),
         (["--seeds", "0"], "0 is not in the range x>=1"),
     ],
 )

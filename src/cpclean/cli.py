@@ -6,6 +6,7 @@ Commands import what they need when they run, so that ``cpclean --help`` answers
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -107,13 +108,15 @@ def demo(seed: int, neighbors: int) -> None:
 @main.command()
 @click.option(
     "--table",
-    type=click.Choice(["priors"]),
-    help="One table only. priors: what each prior is worth, with no cleaning at all.",
+    type=click.Choice(["paper", "priors"]),
+    help="One table only. paper: its Tables 1 and 2. priors: what each prior is worth, with no "
+    "cleaning at all.",
 )
 @click.option(
     "--figure",
-    type=click.Choice(["cleaning"]),
-    help="One figure only. cleaning: what cleaning row by row buys, against random order.",
+    type=click.Choice(["cleaning", "validation"]),
+    help="One figure only. cleaning: what cleaning row by row buys, against random order. "
+    "validation: how many validation points it takes.",
 )
 @click.option(
     "--data-dir",
@@ -167,17 +170,22 @@ def reproduce(
         )
     from rich.console import Console
 
-    from cpclean.experiments import curves, priors
+    from cpclean.experiments import curves, paper, priors, validation
 
     console = Console(stderr=True, highlight=False)
-    everything = table is None and figure is None
+    sections: dict[str, Callable[[], tuple[str, bool]]] = {
+        "paper": lambda: paper.reproduce(data_dir, out, seeds, quick, console),
+        "priors": lambda: priors.reproduce(data_dir, out, seeds, quick, console),
+        "cleaning": lambda: curves.reproduce(data_dir, out, runs, quick, console),
+        "validation": lambda: validation.reproduce(data_dir, out, quick, console),
+    }
+    wanted = [name for name in sections if name in (table, figure)] or list(sections)
     finished = True
-    if table == "priors" or everything:
-        text, finished = priors.reproduce(data_dir, out, seeds, quick, console)
-        click.echo(text, nl=False)
-    if (figure == "cleaning" or everything) and finished:
-        text, finished = curves.reproduce(data_dir, out, runs, quick, console)
-        click.echo(text, nl=False)
+    for name in wanted:
+        text, finished = sections[name]()
+        click.echo(text)
+        if not finished:
+            break
     if not finished:
         click.echo(
             f"Interrupted; the above is what is done. The same command goes on from {out}.",

@@ -190,6 +190,57 @@ def test_a_dict_of_priors() -> None:
     assert prior_of(5, only, frame, repairs=repairs) == prior_of(5, "label", frame, repairs=repairs)
 
 
+class BySize:
+    """A prior that looks at rows: the nearer a candidate's place to k, the likelier."""
+
+    def __init__(self) -> None:
+        self.shown: list[Any] = []
+
+    def for_table(self, columns: Any, trusted: Any) -> BySize:
+        self.shown.append((columns, trusted))
+        return self
+
+    def weights(self, row: int, cell: int, values: tuple[Any, ...]) -> Any:
+        columns, trusted = self.shown[-1]
+        assert not trusted[row, cell]
+        return [1.0, columns[1].values[row]]
+
+
+def test_a_prior_that_looks_at_rows() -> None:
+    prior = BySize()
+    table = IncompleteTable(FRAME, "y", AB, prior)
+    assert table.dataset.prior(5).tolist() == pytest.approx([1 / 6, 5 / 6])
+    assert table.dataset.prior(6).tolist() == pytest.approx([1 / 7, 6 / 7])
+    assert len(prior.shown) == 1
+    columns, trusted = prior.shown[0]
+    assert [column.name for column in columns] == ["city", "k"]
+    assert (~trusted).sum(axis=0).tolist() == [2, 0]
+
+
+def test_a_prior_that_looks_at_rows_for_one_column_only() -> None:
+    frame = FRAME.assign(k=[0.0, None, 2.0, 3.0, 4.0, 5.0, 6.0])
+    repairs = {**AB, "k": [0, 6]}
+    prior = {"city": BySize()}
+    assert prior_of(5, prior, frame, repairs=repairs) == pytest.approx([1 / 6, 5 / 6])
+    assert prior_of(1, prior, frame, repairs=repairs) == prior_of(
+        1, "label", frame, repairs=repairs
+    )
+
+
+def test_a_prior_that_looks_at_rows_sees_no_doubted_value() -> None:
+    prior = BySize()
+    IncompleteTable(FRAME, "y", AB, prior, suspects=[(4, "city")])
+    columns, trusted = prior.shown[0]
+    assert columns[0].values[4] is None
+    assert not trusted[4, 0]
+
+
+def test_bad_weights_of_a_prior_that_looks_at_rows() -> None:
+    frame = FRAME.assign(k=[0.0, 1.0, 2.0, 3.0, 4.0, -5.0, 6.0])
+    with pytest.raises(TableError, match="the prior of column 'city' must give 2 weights, finite"):
+        prior_of(5, BySize(), frame)
+
+
 def test_factored_rows_multiply() -> None:
     frame = FRAME.assign(k=[0.0, 1.0, 2.0, 3.0, 4.0, None, 6.0], z=range(7))
     prior = {"city": {"A": 3, "B": 1}, "k": {0: 1, 6: 4}}
@@ -218,7 +269,7 @@ def test_weights_are_a_distribution(rows: list[tuple[Any, ...]], prior: str) -> 
 
 
 @pytest.mark.parametrize(
-    "prior", ["uniform", "observed", "label", LabelPrior(2), {"city": {"A": 1}}]
+    "prior", ["uniform", "observed", "label", "holoclean", LabelPrior(2), {"city": {"A": 1}}]
 )
 def test_tables_survive_pickling(prior: Any) -> None:
     table = IncompleteTable(FRAME, label="y", prior=prior)
@@ -250,7 +301,7 @@ def test_bad_weights(weights: Any, message: str) -> None:
 @pytest.mark.parametrize(
     ("prior", "message"),
     [
-        ("flat", "prior must be one of label, observed, uniform, a function .* got 'flat'"),
+        ("flat", "one of label, observed, uniform, holoclean, a function .* got 'flat'"),
         (None, "prior must be one of .* got None"),
         ({"town": "uniform"}, "prior names columns that the table does not have: 'town'"),
         ({"city": "flat"}, "prior must be one of .* got 'flat'"),

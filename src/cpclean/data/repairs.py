@@ -15,13 +15,15 @@ import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from cpclean.data.columns import OTHER, Column, column_from_objects
+from cpclean.data.holoclean import HoloSettings
+from cpclean.data.holoclean_cells import HoloCells, holo_cells
 from cpclean.errors import TableError, offenders
 
 Bools = npt.NDArray[np.bool_]
@@ -269,10 +271,51 @@ class Imputers:
         return version
 
 
+@dataclass(frozen=True)
+class HoloRepair(HoloSettings):
+    """HoloClean's domains as candidates, and as a prior how likely it thinks each of them.
+
+    The repair and the prior "holoclean", with options of its own: those of `HoloSettings`, and
+    `best`: whether the likeliest value is to be the only candidate.
+    """
+
+    best: bool = False
+    # The table looked at last, for a table asks for candidates first and for their prior later.
+    _last: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
+
+    def propose(self, columns: Sequence[Column], holes: Bools) -> dict[int, Options]:
+        answers = self._cells(columns, holes)
+        options = {}
+        for row in np.flatnonzero(holes.any(axis=1)).tolist():
+            cells = tuple(cell for cell in np.flatnonzero(holes[row]).tolist() if cell in answers)
+            values = [
+                (answers.repair(row, cell),) if self.best else answers.candidates(row, cell)
+                for cell in cells
+            ]
+            if cells:
+                options[row] = Options(cells, tuple(values))
+        return options
+
+    def for_table(self, columns: Sequence[Column], trusted: Bools) -> HoloCells:
+        """Weights of candidates, row by row; see `cpclean.data.priors.RowPrior`."""
+        return self._cells(columns, ~trusted)
+
+    def _cells(self, columns: Sequence[Column], holes: Bools) -> HoloCells:
+        last = list(self._last)
+        if last and last[0] is columns and np.array_equal(last[1], holes):
+            return last[2]  # type: ignore[no-any-return]
+        settings = {one.name: getattr(self, one.name) for one in fields(HoloSettings)}
+        found = holo_cells(columns, holes, HoloSettings(**settings))
+        self._last[:] = [columns, holes, found]
+        return found
+
+
 def repair_named(repairs: Any) -> Repair:
     """The repair that a user's choice stands for."""
     if isinstance(repairs, str) and repairs == "default":
         return ColumnValues()
+    if isinstance(repairs, str) and repairs == "holoclean":
+        return HoloRepair()
     if hasattr(repairs, "propose"):
         chosen: Repair = repairs
         return chosen
@@ -282,7 +325,7 @@ def repair_named(repairs: Any) -> Repair:
         return Imputers(repairs)
     raise TableError(
         'repairs must be "default", a list of imputers, a dict from column to values or to a '
-        f"function, or an object with propose(columns, holes); got {repairs!r}."
+        f'function, an object with propose(columns, holes), or "holoclean"; got {repairs!r}.'
     )
 
 

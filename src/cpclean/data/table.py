@@ -19,7 +19,7 @@ from cpclean.data.encoding import Encoding, Feature, fit_encoding
 from cpclean.data.frames import columns_from, kind_of_frame, names_of
 from cpclean.data.incomplete import Cell, FactoredRow, IncompleteDataset, world_count_text
 from cpclean.data.labels import encode_labels, labelled_rows, split_label
-from cpclean.data.priors import CellPriors
+from cpclean.data.priors import CellPriors, prior_beside
 from cpclean.data.repairs import (
     ColumnValues,
     Imputers,
@@ -60,13 +60,14 @@ class IncompleteTable:
         A DomainTable, as `read_csv(path, domains=True)` gives it, brings its own repairs.
     label : str or sequence
         The name of the label column, or one label a row.
-    repairs : "default", list of imputers, dict, or object with `propose`
+    repairs : "default", "holoclean", list of imputers, dict, or object with `propose`
         Candidates of a hole. "default": five points of a numeric column (minimum, quartile, mean,
         quartile, maximum), the four most frequent categories and "other"; all combinations of a
-        row's holes. A list of scikit-learn imputers: one version of the table each. A dict from
-        column to values, or to a function of the column; other columns by default. A column
-        without any value is of the kind of the values listed for it, or else ignored.
-    prior : "label", "observed", "uniform", function, or dict
+        row's holes. "holoclean": the values that HoloClean considers, given the row's other cells.
+        A list of scikit-learn imputers: one version of the table each. A dict from column to
+        values, or to a function of the column; other columns by default. A column without any
+        value is of the kind of the values listed for it, or else ignored.
+    prior : "label", "observed", "uniform", "holoclean", function, or dict
         How likely each candidate is; see `cpclean.data.priors`.
     suspects : bool array of shape (n_rows, n_columns), or list of (row, column name), optional
         Cells that are present but doubtful; rows are counted as in the frame. A mask that is a
@@ -174,8 +175,8 @@ class IncompleteTable:
         proposed = self._proposed()
         _warn(known, proposed, classes)
         self.encoding = fit_encoding(known, proposed, scaling, weights, categories)
-        self._priors = CellPriors(prior, known, codes, ~self.holes)
-        self.dataset = self._build(labels[self.rows_kept], codes)
+        self._priors = CellPriors(prior_beside(repair, prior), known, codes, ~self.holes)
+        self.dataset = self._build(labels[self.rows_kept])
 
     # -- looking ---------------------------------------------------------------------------
 
@@ -254,7 +255,7 @@ class IncompleteTable:
 
     # -- building --------------------------------------------------------------------------
 
-    def _build(self, labels: npt.NDArray[Any], codes: npt.NDArray[np.int64]) -> IncompleteDataset:
+    def _build(self, labels: npt.NDArray[Any]) -> IncompleteDataset:
         space = _encoded_with_holes(self.encoding, self.columns)
         candidates: list[Any] = list(space)
         priors: list[Floats | None] = [None] * len(space)
@@ -264,7 +265,7 @@ class IncompleteTable:
                 continue
             features = [self._feature(cell) for cell in options.cells]
             if options.joint:
-                candidates[row], priors[row] = self._versions(row, space[row], options, codes[row])
+                candidates[row], priors[row] = self._versions(row, space[row], options)
                 continue
             candidates[row] = FactoredRow(
                 space[row],
@@ -272,7 +273,7 @@ class IncompleteTable:
                     Cell(
                         range(feature.start, feature.stop),
                         feature.encoded(values),
-                        self._priors.weights(cell, int(codes[row]), values),
+                        self._priors.weights(row, cell, values),
                     )
                     for cell, feature, values in zip(
                         options.cells, features, options.values, strict=True
@@ -281,9 +282,7 @@ class IncompleteTable:
             )
         return IncompleteDataset(candidates, labels, priors)
 
-    def _versions(
-        self, row: int, base: Floats, options: Options, code: Any
-    ) -> tuple[Floats, Floats]:
+    def _versions(self, row: int, base: Floats, options: Options) -> tuple[Floats, Floats]:
         """Candidates that belong together, weighed by the product of their cells' shares."""
         size = len(options.values[0])
         vectors = np.repeat(base[None, :], size, axis=0)
@@ -291,7 +290,7 @@ class IncompleteTable:
         for cell, values in zip(options.cells, options.values, strict=True):
             feature = self._feature(cell)
             vectors[:, feature.start : feature.stop] = feature.encoded(values)
-            weights = weights * self._priors.weights(cell, int(code), values)
+            weights = weights * self._priors.weights(row, cell, values)
         total = weights.sum()
         return vectors, weights / total if total > 0 else np.full(size, 1.0 / size)
 

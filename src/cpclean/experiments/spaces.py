@@ -55,6 +55,8 @@ class Space:
         most frequent one.
     build : function
         From a prior to the same table with that prior.
+    versions : dict from name to ndarray of shape (n_rows, n_features), optional
+        Whole repaired versions of the training rows, encoded, where the space has them.
     """
 
     name: str
@@ -67,6 +69,7 @@ class Space:
     truth: npt.NDArray[np.int64]
     default: Floats
     build: Callable[[Any], IncompleteTable]
+    versions: Mapping[str, Floats] | None = None
 
     def closest_world(self) -> Floats:
         """The training rows of the closest-candidate world."""
@@ -127,6 +130,10 @@ def load_space(folder: str | Path, prior: Any = "uniform", n_val: int | None = 1
         truth=nearest_candidates(table, clean),
         default=table.encode(read_csv(place / "X_train_repairs" / "mean.csv")),
         build=build,
+        versions={
+            file.stem: table.encoding.encode(columns)
+            for file, columns in zip(files, tables, strict=True)
+        },
     )
 
 

@@ -1,0 +1,175 @@
+"""Tables without holes: whole columns filled by a rule, an imputer, a frame or chosen candidates.
+
+Every function gives the table's columns with the holes filled. Nothing is learnt from a doubted
+cell, but it keeps its present value, except where a candidate is chosen for it. A hole in a column
+of which nothing is known is filled with the row's likeliest candidate; without any, it stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from cpclean.baselines.base import Source
+from cpclean.data.columns import ABSENT, OTHER, Column, is_null
+from cpclean.data.frames import columns_from
+from cpclean.data.incomplete import IncompleteDataset
+from cpclean.data.repairs import Imputers, whole_domain
+from cpclean.data.rows import Floats
+from cpclean.data.table import IncompleteTable
+from cpclean.errors import TableError, offenders
+
+Filled = list[Column]
+
+# A rank beyond all categories: the one that stands for every other.
+LAST = 1_000_000
+
+
+def by_rule(
+    table: IncompleteTable, number: Callable[[Floats], Any] = np.mean, rank: int = 0
+) -> Filled:
+    """Numbers by a function of the trusted ones, categories by their rank in frequency.
+
+    Categories that are as frequent go by their text. Where there are not so many, the
+    category is "other"; of a boolean column, the less frequent value.
+    """
+    filled = []
+    for place, column in enumerate(table.columns):
+        values = column.values.copy()
+        trusted = replace(column, values=column.values[~table.holes[:, place]])
+        if column.missing.any() and len(trusted.observed):
+            values[column.missing] = _usual(table, place, trusted, number, rank)
+        elif column.missing.any():
+            for row in np.flatnonzero(column.missing).tolist():
+                likely = _likeliest(table, row).get(column.name)
+                if likely is not None:
+                    values[row] = column.stored(likely)
+        filled.append(replace(column, values=values))
+    return filled
+
+
+def _usual(
+    table: IncompleteTable, place: int, trusted: Column, number: Callable[[Floats], Any], rank: int
+) -> Any:
+    if trusted.kind not in ("categorical", "boolean"):
+        return float(number(trusted.values))
+    domain = whole_domain(trusted)
+    if rank < len(domain):
+        return domain[rank]
+    feature = table.encoding.features[place]
+    if trusted.kind == "boolean" or feature is None:
+        return domain[-1]
+    return OTHER if OTHER in feature.categories else ABSENT
+
+
+def _likeliest(table: IncompleteTable, row: int) -> Mapping[str, Any]:
+    return table.candidates(row)[int(np.argmax(table.dataset.prior(row)))]
+
+
+def by_imputer(table: IncompleteTable, imputer: Any) -> Filled:
+    """Numbers as a copy of an imputer fills them; categories are the most frequent ones."""
+    known = []
+    for place, column in enumerate(table.columns):
+        values = column.values.copy()
+        values[table.holes[:, place]] = None if column.kind == "categorical" else np.nan
+        known.append(replace(column, values=values))
+    filled = by_rule(table)
+    for row, options in Imputers([imputer]).propose(known, table.holes).items():
+        for cell, proposed in zip(options.cells, options.values, strict=True):
+            if table.columns[cell].missing[row]:
+                filled[cell].values[row] = proposed[0]
+    return filled
+
+
+def by_candidates(table: IncompleteTable, numbers: Sequence[int]) -> Filled:
+    """The candidate of every row that has this number."""
+    filled = by_rule(table)
+    for row in table.dataset.dirty_rows.tolist():
+        chosen = table.candidates(row)[int(numbers[row])]
+        for column in filled:
+            if column.name in chosen:
+                column.values[row] = column.stored(chosen[column.name])
+    return filled
+
+
+def by_frame(table: IncompleteTable, frame: Any, what: str) -> Filled:
+    """A whole version of the table; a category that the space does not have is no category."""
+    kinds = {column.name: column.kind for column in table.columns}
+    given = {column.name: column for column in columns_from(frame, None, table.null_tokens)}
+    if table.label is not None:
+        given.pop(table.label, None)
+    if tuple(given) != table.names:
+        raise TableError(
+            f"{what} must have the columns of the table, {offenders(map(repr, table.names), 8)}; "
+            f"got {offenders(map(repr, given), 8)}."
+        )
+    filled = columns_from(frame, kinds, table.null_tokens)
+    filled = [column for column in filled if column.name in given]
+    for column, feature in zip(filled, table.encoding.features, strict=True):
+        if len(column.values) != table.n_rows:
+            raise TableError(
+                f"{what} must have one row a row of the table, {table.n_rows} in all; "
+                f"got {len(column.values)}."
+            )
+        if feature is None:
+            continue
+        if column.kind == "categorical":
+            known = set(feature.categories)
+            column.values[[value not in known for value in column.values]] = ABSENT
+        elif column.missing.any():
+            rows = offenders(np.flatnonzero(column.missing).tolist())
+            raise TableError(f"{what} has holes in column {column.name!r}, row {rows}: fill them.")
+    return filled
+
+
+def frame_of(table: IncompleteTable, filled: Filled) -> Any:
+    """A frame like the table's own, label included."""
+    return table.frame_of([_alike(column) for column in filled])
+
+
+def _alike(column: Column) -> tuple[Column, Any]:
+    """Values that are all shown alike, as frames want them; "other" and "absent" as text."""
+    values = column.values
+    if column.kind == "boolean" and not np.isin(values, (0.0, 1.0)).all():
+        return replace(column, kind="numeric"), values
+    if column.kind != "categorical":
+        whole = column.whole and bool((values == np.floor(values)).all())
+        return replace(column, whole=whole), values
+    marks = [value is OTHER or value is ABSENT for value in values]
+    if not any(marks):
+        return column, values
+    plain = {str(value) for value, mark in zip(values, marks, strict=True) if not mark}
+    shown = np.empty(len(values), dtype=object)
+    for row, value in enumerate(values):
+        text = None if is_null(value) else str(value)
+        while marks[row] and text in plain:  # a category of that name
+            text = f"({text})"
+        shown[row] = text
+    return column, shown
+
+
+def with_holes(source: Source) -> Floats:
+    """The training rows as vectors, NaN where they are uncertain.
+
+    Of a dataset, which knows no holes, that is where the candidates of a row differ.
+    """
+    if source.table is None:
+        return _where_candidates_differ(source.dataset)
+    table = source.table
+    rows = table.encoding.encode(by_rule(table))
+    for place, feature in enumerate(table.encoding.features):
+        if feature is not None:
+            rows[table.holes[:, place], feature.start : feature.stop] = np.nan
+    return rows
+
+
+def _where_candidates_differ(data: IncompleteDataset) -> Floats:
+    rows = np.stack([data.candidate(row, 0) for row in range(data.n_rows)])
+    for row in data.dirty_rows.tolist():
+        for cell in data.cells(row):
+            values, columns = np.asarray(cell.values), np.atleast_1d(np.asarray(cell.column))
+            rows[row, columns[(values != values[0]).any(axis=0)]] = np.nan
+    return rows

@@ -1,0 +1,136 @@
+"""How many validation points a session needs: rows cleaned and accuracy against their number."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cpclean.cleaning.session import CleaningSession
+from cpclean.cleaning.simulate import simulate
+from cpclean.experiments.charts import Line, Panel, chart
+from cpclean.experiments.curves import NEIGHBORS, Gap, filled
+from cpclean.experiments.fresh import USUAL, Sizes, fresh_space, generated_table
+from cpclean.experiments.priors import GENERATED, QUICK, check_folder
+from cpclean.experiments.spaces import PUBLISHED, Space, load_space
+from cpclean.experiments.store import Result, Store, Task, run_tasks
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+KEYS = ("table", "points")
+NUMBERS = (100, 200, 400, 600, 800, 1000, 1200, 1400)
+FEW = (25, 50, 100)  # of generated tables
+
+
+def measured(space: Space, n_points: int) -> Result:
+    """One session, until the first `n_points` validation points are certain."""
+    start = time.process_time()
+    session = CleaningSession(space.table.dataset, space.X_val[:n_points], NEIGHBORS)
+    simulate(session, space.truth, progress=False)
+    gap = Gap(space)
+    return {
+        "rows": len(space.table.dataset.dirty_rows),
+        "answers": len(session.history),
+        "world": round(gap.closed(filled(space, session.data)), 6),
+        "vote": round(gap.closed(session.data), 6),
+        "seconds": round(time.process_time() - start, 3),
+    }
+
+
+def reproduce(folder: Path | None, out: Path, quick: bool, console: Console) -> tuple[str, bool]:
+    """Measure, and draw; a table in Markdown, and whether it is complete."""
+    sizes = QUICK if quick else USUAL
+    settings = {"data": "generated" if folder is None else "published", "neighbors": NEIGHBORS,
+                **asdict(sizes)}  # fmt: skip
+    tasks = list(_tasks(folder, sizes))
+    store = Store(out, "validation", KEYS, settings)
+    finished = run_tasks(tasks, store, console)
+    lines = store.lines()
+    if lines:
+        (out / "validation.svg").write_text(picture(lines), encoding="utf-8")
+    text = told(lines)
+    (out / "validation.md").write_text(text, encoding="utf-8")
+    return text, finished
+
+
+def _tasks(folder: Path | None, sizes: Sizes) -> Iterator[Task]:
+    if folder is not None:
+        check_folder(folder)
+    spaces: dict[str, Space] = {}
+
+    def space_of(table: str) -> Space:
+        if table not in spaces:
+            spaces.clear()  # one at a time
+            if folder is None:
+                spaces[table] = fresh_space(generated_table(table), "important", 0, sizes)
+            else:
+                place = folder / "spaces" / table / PUBLISHED[table]
+                spaces[table] = load_space(place, n_val=None)
+        return spaces[table]
+
+    def work(table: str, n_points: int) -> Result:
+        space = space_of(table)
+        if n_points > len(space.X_val):
+            return {"rows": len(space.table.dataset.dirty_rows), "answers": ""}
+        return measured(space, n_points)
+
+    for table in GENERATED if folder is None else PUBLISHED:
+        for n_points in FEW if folder is None else NUMBERS:
+            yield Task((table, str(n_points)), partial(work, table, n_points))
+
+
+def told(lines: Sequence[Mapping[str, str]]) -> str:
+    """A table in Markdown: rows cleaned and gap closed, for each number of points."""
+    numbers = sorted({int(line["points"]) for line in lines})
+    head = ["table", "rows with holes", *(f"{number:,} points" for number in numbers)]
+    rows = [head, ["---", *["---:"] * (len(head) - 1)]]
+    for table in dict.fromkeys(line["table"] for line in lines):
+        own = {int(line["points"]): line for line in lines if line["table"] == table}
+        total = int(next(iter(own.values()))["rows"])
+        rows.append([table, f"{total:,}", *(_cell(own.get(number)) for number in numbers)])
+    legend = "Share of rows cleaned until all validation points are certain; gap closed then."
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows) + f"\n\n{legend}\n"
+
+
+def _cell(line: Mapping[str, str] | None) -> str:
+    if line is None or not line["answers"]:
+        return ""
+    closed = _closed(line)
+    return f"{_cleaned(line):.0%}; {'no gap' if closed != closed else f'{closed:.0%}'}"
+
+
+def picture(lines: Sequence[Mapping[str, str]]) -> str:
+    """Rows cleaned and gap closed against the number of points, as SVG."""
+    done = [line for line in lines if line["answers"]]
+    most = max(int(line["points"]) for line in done)
+    panels = []
+    for title, value in (
+        ("share of rows cleaned", _cleaned),
+        ("gap closed on test points", _closed),
+    ):
+        found = []
+        for table in dict.fromkeys(line["table"] for line in done):
+            own = sorted((one for one in done if one["table"] == table), key=_points)
+            values = [value(one) for one in own]
+            if not any(one != one for one in values):
+                found.append(Line(table, [_points(one) / most for one in own], values))
+        if found:
+            panels.append(Panel(title, found))
+    axis = f"validation points, as a share of {most:,}"
+    return chart("Size of the validation set", axis, panels)
+
+
+def _points(line: Mapping[str, str]) -> int:
+    return int(line["points"])
+
+
+def _cleaned(line: Mapping[str, str]) -> float:
+    return int(line["answers"]) / int(line["rows"])
+
+
+def _closed(line: Mapping[str, str]) -> float:
+    return float(line["world"])
