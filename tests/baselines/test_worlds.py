@@ -14,8 +14,8 @@ from sklearn.impute import KNNImputer, SimpleImputer
 from cpclean import IncompleteDataset, IncompleteTable
 from cpclean.baselines.base import source_of
 from cpclean.baselines.filling import by_rule, with_holes
-from cpclean.baselines.truth import closest_candidates
 from cpclean.baselines.worlds import ClosestWorld, DefaultCleaning, GroundTruth, Imputed
+from cpclean.cleaning.truth import closest_candidates
 from cpclean.errors import DataError, TableError
 from cpclean.experiments.fresh import Sizes, default_world, fresh_space, generated_table
 
@@ -158,7 +158,10 @@ def test_candidate_numbers_and_rows_say_the_same() -> None:
 def test_worlds_of_a_fresh_space_are_those_of_its_table(kind: str) -> None:
     space = fresh_space(generated_table("mixed", 200), kind, 1, Sizes(80, 20, 20))
     source = source_of(space.table)
-    assert closest_candidates(source, space.clean).tolist() == space.truth.tolist()
+    assert (
+        closest_candidates(source.dataset, space.clean, source.table).tolist()
+        == space.truth.tolist()
+    )
     assert ClosestWorld().fit(space).world_.tolist() == space.closest_world().tolist()
     assert DefaultCleaning().fit(space.table).world_ == pytest.approx(default_world(space.table))
     assert GroundTruth().fit(space).world_.tolist() == space.clean.tolist()

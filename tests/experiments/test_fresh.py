@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from cpclean import IncompleteTable
+from cpclean.cleaning.truth import closest_candidates
 from cpclean.data.columns import OTHER
 from cpclean.errors import DataError
 from cpclean.experiments.fresh import (
@@ -21,7 +22,6 @@ from cpclean.experiments.fresh import (
     load_table,
 )
 from cpclean.experiments.inject import INJECTIONS
-from cpclean.experiments.spaces import nearest_candidates
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 SMALL = Sizes(train=60, val=20, test=30)
@@ -51,7 +51,7 @@ def test_a_category_that_is_not_listed_is_other() -> None:
     frame = pd.DataFrame({"c": [*"aabbccddex", None, None], "k": range(12)})
     table = IncompleteTable(frame, list("NP") * 6, categories={"c": ["w"]})
     clean = table.encode(frame.assign(c=[*"aabbccddex", "b", "w"]))
-    truth = nearest_candidates(table, clean)
+    truth = closest_candidates(table.dataset, clean, table)
     assert table.candidates(10)[truth[10]] == {"c": "b"}
     assert table.candidates(11)[truth[11]] == {"c": OTHER}
 

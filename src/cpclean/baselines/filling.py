@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from cpclean.baselines.base import Source
-from cpclean.data.columns import ABSENT, OTHER, Column, is_null
+from cpclean.cleaning.values import shown_alike
+from cpclean.data.columns import ABSENT, OTHER, Column
 from cpclean.data.frames import columns_from
 from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.repairs import Imputers, whole_domain
@@ -127,28 +128,7 @@ def by_frame(table: IncompleteTable, frame: Any, what: str) -> Filled:
 
 def frame_of(table: IncompleteTable, filled: Filled) -> Any:
     """A frame like the table's own, label included."""
-    return table.frame_of([_alike(column) for column in filled])
-
-
-def _alike(column: Column) -> tuple[Column, Any]:
-    """Values that are all shown alike, as frames want them; "other" and "absent" as text."""
-    values = column.values
-    if column.kind == "boolean" and not np.isin(values, (0.0, 1.0)).all():
-        return replace(column, kind="numeric"), values
-    if column.kind != "categorical":
-        whole = column.whole and bool((values == np.floor(values)).all())
-        return replace(column, whole=whole), values
-    marks = [value is OTHER or value is ABSENT for value in values]
-    if not any(marks):
-        return column, values
-    plain = {str(value) for value, mark in zip(values, marks, strict=True) if not mark}
-    shown = np.empty(len(values), dtype=object)
-    for row, value in enumerate(values):
-        text = None if is_null(value) else str(value)
-        while marks[row] and text in plain:  # a category of that name
-            text = f"({text})"
-        shown[row] = text
-    return column, shown
+    return table.frame_of([shown_alike(column, column.values) for column in filled])
 
 
 def with_holes(source: Source) -> Floats:

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from cpclean.baselines.base import Source
-from cpclean.data.columns import OTHER
+from cpclean.cleaning.truth import checked_numbers, closest_candidates
 from cpclean.data.frames import is_frame
 from cpclean.data.incomplete import Ints
 from cpclean.data.rows import Floats
-from cpclean.data.table import IncompleteTable
 from cpclean.errors import DataError
 
 
@@ -37,8 +36,8 @@ def true_candidates(source: Source, truth: Any) -> Ints:
     if known is None:
         raise DataError(_needed("the number of every row's true candidate, or the true rows"))
     if not is_frame(known) and np.ndim(known) == 1:
-        return _checked_numbers(source, np.asarray(known))
-    return closest_candidates(source, source.rows(known, "truth"))
+        return checked_numbers(np.asarray(known), source.dataset.candidate_counts)
+    return closest_candidates(source.dataset, source.rows(known, "truth"), source.table)
 
 
 def answered_rows(source: Source, truth: Any, exact: bool) -> Floats:
@@ -50,53 +49,6 @@ def candidate_rows(source: Source, truth: Any) -> Floats:
     """The closest-candidate world, shape (n_rows, n_features)."""
     numbers = true_candidates(source, truth).tolist()
     return np.stack([source.dataset.candidate(row, number) for row, number in enumerate(numbers)])
-
-
-def closest_candidates(source: Source, rows: Floats) -> Ints:
-    """The number of each row's candidate that is nearest to a vector; the first of equals.
-
-    A true category that is no candidate is "other", where that is a candidate.
-    """
-    data = source.dataset
-    numbers = np.zeros(data.n_rows, dtype=np.int64)
-    for row in data.dirty_rows.tolist():
-        others = {} if source.table is None else _others(source.table, row)
-        places, sizes = [], []
-        for cell in data.cells(row):  # a product is nearest where each of its cells is
-            columns, values = np.atleast_1d(np.asarray(cell.column)), np.asarray(cell.values)
-            gaps = ((values - rows[row, columns]) ** 2).sum(axis=1)
-            unlisted = columns[0] in others and gaps.min() > 0
-            places.append(others[columns[0]] if unlisted else int(gaps.argmin()))
-            sizes.append(len(values))
-        numbers[row] = np.ravel_multi_index(places, sizes)
-    return numbers
-
-
-def _others(table: IncompleteTable, row: int) -> dict[int, int]:
-    """Which value of a cell is "other", by the first column of the cell in the space."""
-    options, found = table.options[row], {}
-    for cell, values in zip(options.cells, options.values, strict=True):
-        feature = table.encoding.features[cell]
-        if feature is not None and not options.joint and OTHER in values:
-            found[feature.start] = values.index(OTHER)
-    return found
-
-
-def _checked_numbers(source: Source, numbers: Any) -> Ints:
-    counts = source.dataset.candidate_counts
-    if numbers.shape != counts.shape or numbers.dtype.kind not in "iu":
-        raise DataError(
-            f"truth must give the number of a candidate for each of {len(counts)} rows, or the "
-            f"true rows; got {len(numbers)} of {numbers.dtype}."
-        )
-    bad = np.flatnonzero((numbers < 0) | (numbers >= counts))
-    if len(bad):
-        row = int(bad[0])
-        raise DataError(
-            f"truth names candidate {numbers[row]} of row {row}, which has candidates 0 to "
-            f"{counts[row] - 1}."
-        )
-    return np.asarray(numbers, dtype=np.int64)
 
 
 def _needed(what: str) -> str:

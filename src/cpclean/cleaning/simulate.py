@@ -14,11 +14,10 @@ from cpclean.cleaning.question import Question
 from cpclean.cleaning.session import CleaningSession
 from cpclean.cleaning.state import Record
 from cpclean.cleaning.subject import TableSubject
-from cpclean.data.columns import OTHER
+from cpclean.cleaning.truth import checked_numbers, closest_candidates
 from cpclean.data.encoding import UnseenCategoryWarning
 from cpclean.data.frames import columns_from
 from cpclean.data.rows import Floats, as_floats, is_whole
-from cpclean.data.table import IncompleteTable
 from cpclean.errors import CPCleanError
 
 
@@ -97,7 +96,7 @@ class _Person:
         if array is not None and array.ndim == 1:
             if exact:
                 raise CPCleanError("exact answers need the true rows, not candidate numbers.")
-            self._numbers = _checked_numbers(array, data.candidate_counts)
+            self._numbers = checked_numbers(array, data.candidate_counts)
             return
         if isinstance(self._subject, TableSubject):
             self._raw = _raw_rows(truth)
@@ -111,9 +110,10 @@ class _Person:
                 f"truth must have one row a row of the data, shape {(data.n_rows, data.n_features)}"
                 f"; got {vectors.shape}."
             )
-        if isinstance(self._subject, TableSubject):
-            _name_others(self._subject.table, vectors)
         self._vectors: Floats = vectors
+        if not exact:
+            table = self._subject.table if isinstance(self._subject, TableSubject) else None
+            self._numbers = closest_candidates(data, vectors, table)
 
     def answer(self, question: Question) -> dict[str, Any]:
         row = question.row
@@ -124,45 +124,11 @@ class _Person:
             if question.column is None:
                 return {"value": self._vectors[row].tolist()}
             return {"value": self._subject.of_cell(self._vectors[row].tolist(), question.column)}
-        number = self._closest(row)
+        number = int(self._numbers[row])
         if question.column is None:
             return {"candidate": number}
         candidate = self._subject.candidates(row)[number]
         return {"value": self._subject.of_cell(candidate, question.column)}
-
-    def _closest(self, row: int) -> int:
-        if self._numbers is not None:
-            return int(self._numbers[row])
-        gaps = self._subject.data.candidates(row) - self._vectors[row]
-        return int(np.argmin((gaps**2).sum(axis=1)))
-
-
-def _name_others(table: IncompleteTable, vectors: Floats) -> None:
-    """A category that is no candidate of its row is the row's "other", where there is one."""
-    for row, options in table.options.items():
-        for cell, values in zip(options.cells, options.values, strict=True):
-            feature = table.encoding.features[cell]
-            if feature is None or OTHER not in values:
-                continue
-            own = slice(feature.start, feature.stop)
-            if not (feature.encoded(values) == vectors[row, own]).all(axis=1).any():
-                vectors[row, own] = feature.encoded([OTHER])[0]
-
-
-def _checked_numbers(numbers: Any, counts: Any) -> Any:
-    if len(numbers) != len(counts) or numbers.dtype.kind not in "iu":
-        raise CPCleanError(
-            f"truth must give the number of a candidate for each of {len(counts)} rows, or the "
-            f"complete rows; got {len(numbers)} of {numbers.dtype}."
-        )
-    bad = np.flatnonzero((numbers < 0) | (numbers >= counts))
-    if len(bad):
-        row = int(bad[0])
-        raise CPCleanError(
-            f"truth names candidate {numbers[row]} of row {row}, which has candidates 0 to "
-            f"{counts[row] - 1}."
-        )
-    return numbers
 
 
 def _raw_rows(truth: Any) -> list[Mapping[str, Any]]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from cpclean.cleaning.truth import closest_candidates
 from cpclean.data.frames import columns_from
 from cpclean.data.reading import read_csv
 from cpclean.data.repairs import whole_domain
@@ -15,7 +16,7 @@ from cpclean.data.rows import Floats
 from cpclean.data.table import IncompleteTable
 from cpclean.errors import DataError
 from cpclean.experiments.inject import inject
-from cpclean.experiments.spaces import Labels, Space, nearest_candidates
+from cpclean.experiments.spaces import Labels, Space
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ def fresh_space(
         X_test=table.encode(whole.frame.iloc[test]),
         y_test=whole.labels[test],
         clean=encoded,
-        truth=nearest_candidates(table, encoded),
+        truth=closest_candidates(table.dataset, encoded, table),
         default=default_world(table),
         build=build,
     )

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cpclean.data.columns import ABSENT, OTHER, Column
+from cpclean.cleaning.truth import closest_candidates
+from cpclean.data.columns import ABSENT, Column
 from cpclean.data.frames import columns_from
 from cpclean.data.reading import read_csv
-from cpclean.data.repairs import Options, Versions
+from cpclean.data.repairs import Versions
 from cpclean.data.rows import Floats
 from cpclean.data.table import IncompleteTable
 from cpclean.errors import DataError, offenders
@@ -127,7 +128,7 @@ def load_space(folder: str | Path, prior: Any = "uniform", n_val: int | None = 1
         X_test=table.encode(parts["X_test"]),
         y_test=_labels(place / "y_test.csv"),
         clean=clean,
-        truth=nearest_candidates(table, clean),
+        truth=closest_candidates(table.dataset, clean, table),
         default=table.encode(read_csv(place / "X_train_repairs" / "mean.csv")),
         build=build,
         versions={
@@ -146,36 +147,6 @@ def _check_folder(place: Path) -> None:
             f"{place} is not a space: it has no {offenders(lacking)}. Name a folder such as "
             "spaces/Supreme/systematic."
         )
-
-
-def nearest_candidates(table: IncompleteTable, clean: Floats) -> npt.NDArray[np.int64]:
-    """The number of each row's candidate that is nearest to the true row; the first of equals.
-
-    A true category that is not listed is as far from one candidate as from another: it is "other",
-    where that is listed.
-    """
-    truth = np.zeros(table.n_rows, dtype=np.int64)
-    for row in table.dataset.dirty_rows.tolist():
-        others = _others(table, table.options[row])
-        numbers, sizes = [], []
-        for cell in table.dataset.cells(row):  # one for candidates that belong together
-            start, values = np.atleast_1d(cell.column)[0], np.asarray(cell.values)
-            gaps = ((values - clean[row, start : start + values.shape[1]]) ** 2).sum(axis=1)
-            unlisted = start in others and gaps.min() > 0
-            numbers.append(others[start] if unlisted else int(gaps.argmin()))
-            sizes.append(len(values))
-        truth[row] = np.ravel_multi_index(numbers, sizes)
-    return truth
-
-
-def _others(table: IncompleteTable, options: Options) -> dict[int, int]:
-    """Which candidate of a cell is "other", by the first column of the cell in the space."""
-    found = {}
-    for cell, values in zip(options.cells, options.values, strict=True):
-        feature = table.encoding.features[cell]
-        if feature is not None and not options.joint and OTHER in values:
-            found[feature.start] = values.index(OTHER)
-    return found
 
 
 def _labels(file: Path) -> Labels:
