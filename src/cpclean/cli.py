@@ -138,6 +138,13 @@ def demo(seed: int, neighbors: int) -> None:
     help="How many random orders of cleaning.",
 )
 @click.option(
+    "--budget",
+    type=click.FloatRange(0, 1),
+    default=0.2,
+    show_default=True,
+    help="The share of rows with holes after which --table paper looks at CPClean early.",
+)
+@click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("results"),
@@ -151,6 +158,7 @@ def reproduce(
     data_dir: Path | None,
     seeds: int,
     runs: int,
+    budget: float,
     out: Path,
     quick: bool,
 ) -> None:
@@ -174,7 +182,7 @@ def reproduce(
 
     console = Console(stderr=True, highlight=False)
     sections: dict[str, Callable[[], tuple[str, bool]]] = {
-        "paper": lambda: paper.reproduce(data_dir, out, seeds, quick, console),
+        "paper": lambda: paper.reproduce(data_dir, out, seeds, quick, console, budget),
         "priors": lambda: priors.reproduce(data_dir, out, seeds, quick, console),
         "cleaning": lambda: curves.reproduce(data_dir, out, runs, quick, console),
         "validation": lambda: validation.reproduce(data_dir, out, quick, console),

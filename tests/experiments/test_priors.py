@@ -198,7 +198,7 @@ def test_a_run_is_kept_and_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert len(read(out / "priors.csv")) == 6
     settings = json.loads((out / "priors.json").read_text())
     assert settings["train"] == 40
-    assert settings["versions"].keys() == {"cpclean", "numpy", "scikit-learn"}
+    assert settings["versions"].keys() == {"cpclean", "numpy", "scipy", "scikit-learn"}
 
     calls = []
     measured = priors.compare_priors

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import Any
 
 WIDTH, HEIGHT = 460, 300
@@ -44,6 +45,17 @@ def chart(title: str, x_title: str, panels: Sequence[Panel]) -> str:
         f'<text x="12" y="20" font-size="15" font-weight="bold">{escape(title)}</text>'
         f"{''.join(parts)}</svg>\n"
     )
+
+
+def write_chart(text: str, file: Path) -> None:
+    """Write an SVG text to a file, and beside it a page for a browser that shows it."""
+    file.write_text(text, encoding="utf-8")
+    page = (
+        '<!doctype html><html lang="en"><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width">'
+        f"<title>{escape(file.stem)}</title>{text}</html>\n"
+    )
+    file.with_suffix(".html").write_text(page, encoding="utf-8")
 
 
 def _panel(panel: Panel, x_title: str, shift: int) -> str:

@@ -25,7 +25,7 @@ from cpclean.cleaning.question import Question
 from cpclean.cleaning.session import CleaningSession
 from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.rows import Floats
-from cpclean.experiments.charts import Line, Panel, chart
+from cpclean.experiments.charts import Line, Panel, chart, write_chart
 from cpclean.experiments.fresh import USUAL, Sizes, fresh_space, generated_table
 from cpclean.experiments.priors import (
     GENERATED,
@@ -36,7 +36,7 @@ from cpclean.experiments.priors import (
     world_accuracy,
 )
 from cpclean.experiments.spaces import PUBLISHED, Space, load_space
-from cpclean.experiments.store import Result, Store, Task, run_tasks
+from cpclean.experiments.store import Result, Store, Task, run_tasks, with_versions
 from cpclean.queries.certain import is_certain
 
 if TYPE_CHECKING:
@@ -161,13 +161,13 @@ def reproduce(
     settings = {"data": "generated" if folder is None else "published", "grid": GRID,
                 "neighbors": NEIGHBORS, **asdict(sizes)}  # fmt: skip
     tasks = list(_tasks(folder, runs, sizes))
-    store = Store(out, "cleaning", KEYS, settings)
+    store = Store(out, "cleaning", KEYS, with_versions(settings))
     finished = run_tasks(tasks, store, console)
     lines = store.lines()
     write_csv(lines, out / "cleaning_curves.csv")
     for table in dict.fromkeys(line["table"] for line in lines):
         own = [line for line in lines if line["table"] == table]
-        (out / f"cleaning_{table}.svg").write_text(picture(table, own), encoding="utf-8")
+        write_chart(picture(table, own), out / f"cleaning_{table}.svg")
     text = told(lines)
     (out / "cleaning.md").write_text(text, encoding="utf-8")
     return text, finished

@@ -35,13 +35,12 @@ from cpclean.experiments.priors import (
     world_accuracy,
 )
 from cpclean.experiments.spaces import PUBLISHED, Space, load_space
-from cpclean.experiments.store import Result, Store, Task, run_tasks
+from cpclean.experiments.store import Result, Store, Task, run_tasks, with_versions
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 KEYS = ("table", "holes", "seed")
-EARLY = 0.2  # of the rows with holes
 PRIORS = ("uniform", "observed", "label")
 # Kinds of injected holes that are measured; the paper's own is "important".
 KINDS = ("important", "random")
@@ -53,19 +52,22 @@ COLUMNS = {
     "holoclean": "HoloClean",
     "activeclean": "ActiveClean *",
     "cpclean": "CPClean, end",
-    "cpclean_early": "CPClean, 20 %",
+    "cpclean_early": "CPClean, early",
     **{f"{prior}_0": f"vote {prior}, 0 %" for prior in PRIORS},
-    **{f"{prior}_early": f"vote {prior}, 20 %" for prior in PRIORS},
-    "chosen_early": "chosen, 20 %",
+    **{f"{prior}_early": f"vote {prior}, early" for prior in PRIORS},
+    "chosen_early": "chosen, early",
 }
 
 
-def measured(space: Space) -> Result:
-    """Test accuracies of every way, and the rows that were cleaned."""
+def measured(space: Space, budget: float = 0.2) -> Result:
+    """Test accuracies of every way, and the rows that were cleaned.
+
+    `budget` is the share of the rows with holes after which CPClean is looked at early.
+    """
     start = time.process_time()
     data = space.table.dataset
     n_dirty = len(data.dirty_rows)
-    early = round(EARLY * n_dirty)
+    early = round(budget * n_dirty)
     found: dict[str, Any] = {
         "clean": world_accuracy(space.clean, space),
         "closest": world_accuracy(space.closest_world(), space),
@@ -121,36 +123,36 @@ def _accuracy(space: Space, data: IncompleteDataset) -> float:
 
 
 def reproduce(
-    folder: Path | None, out: Path, seeds: int, quick: bool, console: Console
+    folder: Path | None, out: Path, seeds: int, quick: bool, console: Console, budget: float = 0.2
 ) -> tuple[str, bool]:
     """Fill both tables, as far as time allows; their Markdown, and whether they are complete."""
     sizes = QUICK if quick else USUAL
     settings = {"data": "generated" if folder is None else "published and injected",
-                "neighbors": NEIGHBORS, "early": EARLY, **asdict(sizes)}  # fmt: skip
-    tasks = list(_tasks(folder, seeds, sizes))
-    store = Store(out, "paper", KEYS, settings)
+                "neighbors": NEIGHBORS, "budget": budget, **asdict(sizes)}  # fmt: skip
+    tasks = list(_tasks(folder, seeds, sizes, budget))
+    store = Store(out, "paper", KEYS, with_versions(settings))
     finished = run_tasks(tasks, store, console)
-    text = f"{table_1(store.lines())}\n{table_2(store.lines())}"
+    text = f"{table_1(store.lines())}\n{table_2(store.lines(), budget)}"
     (out / "paper.md").write_text(text, encoding="utf-8")
     return text, finished
 
 
-def _tasks(folder: Path | None, seeds: int, sizes: Sizes) -> Iterator[Task]:
+def _tasks(folder: Path | None, seeds: int, sizes: Sizes, budget: float) -> Iterator[Task]:
     if folder is not None:
         check_folder(folder)
         for name, kind in PUBLISHED.items():
             load = partial(load_space, folder / "spaces" / name / kind)
-            yield Task((name, "published", ""), partial(_measure, load))
+            yield Task((name, "published", ""), partial(_measure, load, budget))
     names: Sequence[str] = GENERATED if folder is None else list(TABLES)
     for seed in range(seeds):
         for name in names:
             for kind in KINDS:
                 make = partial(_fresh, folder, name, kind, seed, sizes)
-                yield Task((name, kind, str(seed)), partial(_measure, make))
+                yield Task((name, kind, str(seed)), partial(_measure, make, budget))
 
 
-def _measure(make: Callable[[], Space]) -> Result:
-    return measured(make())
+def _measure(make: Callable[[], Space], budget: float) -> Result:
+    return measured(make(), budget)
 
 
 def _fresh(folder: Path | None, name: str, kind: str, seed: int, sizes: Sizes) -> Space:
@@ -176,20 +178,25 @@ def _markdown(rows: Sequence[Sequence[str]]) -> str:
 
 def table_1(lines: Sequence[Mapping[str, str]]) -> str:
     """What the data is."""
-    rows = [["table", "holes", "rows", "features", "rows with holes", "cells missing"]]
+    rows = [["table", "holes", "errors", "rows", "features", "rows with holes", "cells missing"]]
     for (table, holes), group in _groups(lines).items():
         line = group[0]
         share = np.mean([int(one["dirty_rows"]) / int(one["rows"]) for one in group])
         missing = np.mean([float(one["missing"]) for one in group])
-        rows.append([table, holes, f"{int(line['rows']):,}", line["features"],
-                     f"{share:.0%}", f"{missing:.1%}"])  # fmt: skip
+        size = [f"{int(line['rows']):,}", line["features"], f"{share:.0%}", f"{missing:.1%}"]
+        rows.append([table, holes, _errors(table, holes), *size])
     return _markdown(rows)
 
 
-def table_2(lines: Sequence[Mapping[str, str]]) -> str:
+def _errors(table: str, holes: str) -> str:
+    """The paper's word for where holes come from."""
+    return "real" if holes == "published" and PUBLISHED[table] == "real" else "synthetic"
+
+
+def table_2(lines: Sequence[Mapping[str, str]], budget: float = 0.2) -> str:
     """What each way is worth: shares of the gap between default and closest."""
-    head = ["table", "holes", "clean", "closest", "default", *COLUMNS.values(), "rows cleaned"]
-    rows = [head]
+    names = [name.replace("early", f"{100 * budget:g} %") for name in COLUMNS.values()]
+    rows = [["table", "holes", "clean", "closest", "default", *names, "rows cleaned"]]
     for (table, holes), group in _groups(lines).items():
         values = {
             name: np.array([float(line[name]) for line in group])
@@ -206,15 +213,15 @@ def table_2(lines: Sequence[Mapping[str, str]]) -> str:
                 f"{cleaned:.0%}",
             ]
         )
-    return f"{_markdown(rows)}\n{_LEGEND}\n"
+    return f"{_markdown(rows)}\n{_LEGEND.format(early=f'{100 * budget:g} %')}\n"
 
 
 _LEGEND = (
     "clean, closest and default are test accuracies; the other columns the share closed of the gap "
     "between default and closest, or points of accuracy where that gap is too small to divide by. "
     "CPClean is the default world with the rows filled in that were cleaned: at the end, when all "
-    "validation points are certain, and at 20 % of the rows with holes. The vote is that over "
-    "worlds, with each prior, before anything is cleaned and at 20 %. Chosen: of the four ways at "
-    "20 %, the one most accurate on validation points. * ActiveClean has a model of its own, "
+    "validation points are certain, and at {early} of the rows with holes. The vote is that over "
+    "worlds, with each prior, before anything is cleaned and at {early}. Chosen: of the four ways "
+    "at {early}, the one most accurate on validation points. * ActiveClean has a model of its own, "
     "softmax regression, and cleans as many rows as CPClean does to the end."
 )

@@ -25,7 +25,7 @@ from cpclean.errors import DataError
 from cpclean.experiments.fresh import TABLES, USUAL, Sizes, fresh_space, generated_table, load_table
 from cpclean.experiments.inject import INJECTIONS, STRENGTH
 from cpclean.experiments.spaces import PUBLISHED, Labels, Space, load_space
-from cpclean.experiments.store import Result, Store, Task, run_tasks
+from cpclean.experiments.store import Result, Store, Task, run_tasks, with_versions
 from cpclean.queries.shares import world_shares
 
 if TYPE_CHECKING:
@@ -163,18 +163,17 @@ def reproduce(
 
 
 def _settings(folder: Path | None, sizes: Sizes) -> dict[str, Any]:
-    from importlib.metadata import version
-
-    return {
-        "data": "generated" if folder is None else "published and injected",
-        "rate": RATE,
-        "neighbors": NEIGHBORS,
-        "strength": STRENGTH,
-        "smoothing": SMOOTHING,
-        "smoothings": list(SMOOTHINGS),
-        **asdict(sizes),
-        "versions": {name: version(name) for name in ("cpclean", "numpy", "scikit-learn")},
-    }
+    return with_versions(
+        {
+            "data": "generated" if folder is None else "published and injected",
+            "rate": RATE,
+            "neighbors": NEIGHBORS,
+            "strength": STRENGTH,
+            "smoothing": SMOOTHING,
+            "smoothings": list(SMOOTHINGS),
+            **asdict(sizes),
+        }
+    )
 
 
 def _compare(make: Callable[[], Space]) -> Result:

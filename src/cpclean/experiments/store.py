@@ -27,6 +27,14 @@ class Task:
     work: Callable[[], Result]
 
 
+def with_versions(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings together with the versions that results may depend on."""
+    from importlib.metadata import version
+
+    names = ("cpclean", "numpy", "scipy", "scikit-learn")
+    return {**settings, "versions": {name: version(name) for name in names}}
+
+
 class Store:
     """A folder with `<name>.csv`, one line a finished cell, and `<name>.json`, the settings.
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from cpclean.cleaning.session import CleaningSession
 from cpclean.cleaning.simulate import simulate
-from cpclean.experiments.charts import Line, Panel, chart
+from cpclean.experiments.charts import Line, Panel, chart, write_chart
 from cpclean.experiments.curves import NEIGHBORS, Gap, filled
 from cpclean.experiments.fresh import USUAL, Sizes, fresh_space, generated_table
 from cpclean.experiments.priors import GENERATED, QUICK, check_folder
 from cpclean.experiments.spaces import PUBLISHED, Space, load_space
-from cpclean.experiments.store import Result, Store, Task, run_tasks
+from cpclean.experiments.store import Result, Store, Task, run_tasks, with_versions
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,11 +47,11 @@ def reproduce(folder: Path | None, out: Path, quick: bool, console: Console) -> 
     settings = {"data": "generated" if folder is None else "published", "neighbors": NEIGHBORS,
                 **asdict(sizes)}  # fmt: skip
     tasks = list(_tasks(folder, sizes))
-    store = Store(out, "validation", KEYS, settings)
+    store = Store(out, "validation", KEYS, with_versions(settings))
     finished = run_tasks(tasks, store, console)
     lines = store.lines()
     if lines:
-        (out / "validation.svg").write_text(picture(lines), encoding="utf-8")
+        write_chart(picture(lines), out / "validation.svg")
     text = told(lines)
     (out / "validation.md").write_text(text, encoding="utf-8")
     return text, finished
