@@ -725,3 +725,12 @@ def test_a_replay_that_breaks_off_leaves_nothing_behind(
         session.replay([GOOD, {"row": 0, "candidate": 1}])
     assert len(calls) == 2
     assert seen(session) == before
+
+
+def test_a_value_too_large_to_measure_with_is_refused() -> None:
+    data = IncompleteDataset([[[0.0], [5.0]], [[1.0], [7.0]], [[6.0]]], ["a", "b", "b"])
+    session = CleaningSession(data, [[0.0]], n_neighbors=1)
+    with pytest.raises(QueryError, match=r"must not exceed 1e\+150.*got 1e\+200"):
+        session.tell(0, value=[1e200])
+    assert session.answers == []
+    assert session.data == data

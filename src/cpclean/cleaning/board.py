@@ -34,7 +34,7 @@ from cpclean.queries.cells import (
 )
 from cpclean.queries.certain import possible_in_block
 from cpclean.queries.gains import BlockGains, gains_in_block
-from cpclean.queries.geometry import Metric, Near, Query, aside, ask
+from cpclean.queries.geometry import Metric, Near, Query, aside, ask, check_magnitude
 from cpclean.queries.prepared import Prepared, frozen, prepare_changed, prepared_rows
 from cpclean.queries.shares import shares_in_block
 
@@ -181,6 +181,8 @@ class Board:
         after = replace(before, data=data, rows=prepared_rows(data).rows)
         if before.metric == _near.PRECOMPUTED:
             after = self._with_distances(after, row, candidate)
+        else:
+            check_magnitude(prepared_rows(data), before.points, before.metric)
         bound = np.minimum(self._bounds(before, row), self._bounds(after, row))
         affected = bound <= self._reach
         if within(data._stored_row(row), old._stored_row(row)):

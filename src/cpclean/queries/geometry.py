@@ -225,7 +225,7 @@ def ask(data: IncompleteDataset, X: npt.ArrayLike, n_neighbors: int, metric: Met
     points = _checked_points(X, width, metric)
     prepared = prepared_rows(data)
     if not callable(metric):
-        _check_magnitude(prepared, points, code)
+        check_magnitude(prepared, points, code)
     if code == _near.PRECOMPUTED and not callable(metric):
         inverse = np.arange(len(points))
     else:
@@ -313,7 +313,8 @@ def _checked_points(X: npt.ArrayLike, width: int, metric: Metric) -> Floats:
     return points
 
 
-def _check_magnitude(prepared: Prepared, points: Floats, code: int) -> None:
+def check_magnitude(prepared: Prepared, points: Floats, code: int) -> None:
+    """Refuse values whose distances overflow, or underflow, in this metric."""
     sizes = np.abs(points).max(axis=1, initial=0.0)
     largest = max(prepared.largest, float(sizes.max(initial=0.0)))
     limit = _LARGEST.get(code, _LARGEST_SUM)
