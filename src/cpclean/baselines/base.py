@@ -26,6 +26,7 @@ the smaller class wins. ActiveClean alone has a model of its own.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -133,7 +134,7 @@ class Curve:
         return np.asarray(self.runs.std(axis=0, ddof=1))
 
 
-class Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Fitting, predicting and scoring as all baselines do it; subclasses give `_codes`."""
 
     source_: Source
@@ -161,8 +162,9 @@ class Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         truth = label_codes(y, self.classes_, len(points), "y")
         return np.asarray(codes(points) == truth)
 
+    @abstractmethod
     def _codes(self, X: Floats) -> Ints:
-        raise NotImplementedError
+        """The class number of every point."""
 
 
 def label_codes(y: Any, classes: npt.NDArray[Any], size: int, what: str) -> Ints:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -64,12 +65,13 @@ class World(Baseline):
     def _codes(self, X: Floats) -> Ints:
         return vote(self._data, X, self.n_neighbors, self.metric)
 
+    @abstractmethod
     def _rows(self, source: Source) -> Floats:
-        raise NotImplementedError
+        """The training rows without holes, as vectors."""
 
+    @abstractmethod
     def _filled(self, table: IncompleteTable, source: Source) -> Filled | None:
         """The table's columns without holes; None where only vectors are known."""
-        raise NotImplementedError
 
 
 def _unlabelled(data: Any) -> Source:
@@ -121,7 +123,18 @@ def default_rows(source: Source) -> Floats:
     return np.stack([data.candidate(row, number) for row, number in enumerate(likely)])
 
 
-class GroundTruth(World):
+class _OfTruth(World):
+    """A world that takes knowing the truth."""
+
+    def __init__(
+        self, truth: Any = None, n_neighbors: int = 3, metric: Metric = "euclidean"
+    ) -> None:
+        self.truth = truth
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+
+
+class GroundTruth(_OfTruth):
     """The true table: what cleaning could reach at most.
 
     Parameters
@@ -133,13 +146,6 @@ class GroundTruth(World):
         As in `cpclean.world_shares`.
     """
 
-    def __init__(
-        self, truth: Any = None, n_neighbors: int = 3, metric: Metric = "euclidean"
-    ) -> None:
-        self.truth = truth
-        self.n_neighbors = n_neighbors
-        self.metric = metric
-
     def _rows(self, source: Source) -> Floats:
         return true_rows(source, self.truth)
 
@@ -150,7 +156,7 @@ class GroundTruth(World):
         return by_frame(table, self.truth, "truth")
 
 
-class ClosestWorld(World):
+class ClosestWorld(_OfTruth):
     """The closest-candidate world: every row its candidate that is nearest to the truth.
 
     What a person can make of the candidates. A true category that is no candidate is "other", where
@@ -164,13 +170,6 @@ class ClosestWorld(World):
     n_neighbors, metric
         As in `cpclean.world_shares`.
     """
-
-    def __init__(
-        self, truth: Any = None, n_neighbors: int = 3, metric: Metric = "euclidean"
-    ) -> None:
-        self.truth = truth
-        self.n_neighbors = n_neighbors
-        self.metric = metric
 
     def _rows(self, source: Source) -> Floats:
         return candidate_rows(source, self.truth)
