@@ -6,6 +6,7 @@ Commands import what they need when they run, so that ``cpclean --help`` answers
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -151,6 +152,11 @@ def demo(seed: int, neighbors: int) -> None:
     show_default=True,
     help="Where results are kept, cell by cell; a later run goes on from there.",
 )
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    help="How many processes work at once.  [default: one a core]",
+)
 @click.option("--quick", is_flag=True, help="Few rows; without --data-dir, of generated tables.")
 def reproduce(
     table: str | None,
@@ -160,6 +166,7 @@ def reproduce(
     runs: int,
     budget: float,
     out: Path,
+    jobs: int | None,
     quick: bool,
 ) -> None:
     """Measure tables and figures of results, cell by cell; Ctrl-C keeps what is done.
@@ -181,11 +188,12 @@ def reproduce(
     from cpclean.experiments import curves, paper, priors, validation
 
     console = Console(stderr=True, highlight=False)
+    jobs = jobs or os.cpu_count() or 1
     sections: dict[str, Callable[[], tuple[str, bool]]] = {
-        "paper": lambda: paper.reproduce(data_dir, out, seeds, quick, console, budget),
-        "priors": lambda: priors.reproduce(data_dir, out, seeds, quick, console),
-        "cleaning": lambda: curves.reproduce(data_dir, out, runs, quick, console),
-        "validation": lambda: validation.reproduce(data_dir, out, quick, console),
+        "paper": lambda: paper.reproduce(data_dir, out, seeds, quick, console, budget, jobs),
+        "priors": lambda: priors.reproduce(data_dir, out, seeds, quick, console, jobs),
+        "cleaning": lambda: curves.reproduce(data_dir, out, runs, quick, console, jobs),
+        "validation": lambda: validation.reproduce(data_dir, out, quick, console, jobs),
     }
     wanted = [name for name in sections if name in (table, figure)] or list(sections)
     finished = True

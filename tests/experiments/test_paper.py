@@ -52,12 +52,12 @@ def test_validation_points_choose(space: Space, result: dict[str, object]) -> No
     simulate(session, space.truth, round(0.2 * len(session.data.dirty_rows)), progress=False)
     rows = [record.row for record in session.history]
     chosen = str(result["chosen"])
-    ways = paper._early(space, session.data, rows)
+    voters = {prior: space.build(prior).dataset for prior in paper.PRIORS}
+    ways = paper._early(space, session.data, rows, voters)
     assert ways["chosen"] == chosen
     assert ways["chosen_early"] == ways[f"{chosen}_early"]
-    blind = paper._early(
-        Space(**{**space.__dict__, "y_test": np.roll(space.y_test, 1)}), session.data, rows
-    )
+    other = Space(**{**space.__dict__, "y_test": np.roll(space.y_test, 1)})
+    blind = paper._early(other, session.data, rows, voters)
     assert blind["chosen"] == chosen  # test labels play no part
 
 

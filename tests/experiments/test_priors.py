@@ -32,7 +32,7 @@ from cpclean.experiments.priors import (
     world_accuracy,
 )
 from cpclean.experiments.spaces import PUBLISHED, Space, load_space
-from cpclean.experiments.store import Store, Task, run_tasks
+from cpclean.experiments.store import Store
 from cpclean.queries.shares import world_shares
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -117,73 +117,6 @@ def test_label_does_harm_where_its_assumption_fails() -> None:
     assert [float(figure) for figure in re.findall(r"0\.\d+", seen.getvalue())] == told
     default, *votes = told
     assert max(votes) < default
-
-
-# -- the store ------------------------------------------------------------------------------------
-
-
-def test_finished_cells_are_not_worked_on_again(tmp_path: Path) -> None:
-    worked, told = [], io.StringIO()
-
-    def task(name: str) -> Task:
-        return Task((name, ""), lambda: worked.append(name) or {"score": 0.1 + 0.2})
-
-    for names in ("ab", "abc"):
-        store = Store(tmp_path / "out", "demo", ("name", "seed"), {"k": 3})
-        assert run_tasks([task(name) for name in names], store, Console(file=told))
-    assert worked == ["a", "b", "c"]
-    lines = read(tmp_path / "out" / "demo.csv")
-    assert [(line["name"], float(line["score"])) for line in lines] == [
-        (name, 0.1 + 0.2) for name in "abc"
-    ]
-    assert told.getvalue() == "1 of 2: a\n2 of 2: b\n1 of 1: c\n"
-
-
-def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
-    def interrupt() -> Any:
-        raise KeyboardInterrupt
-
-    tasks = [Task(("a",), lambda: {"score": 1}), Task(("b",), interrupt)]
-    store = Store(tmp_path, "demo", ("name",), {})
-    assert not run_tasks(tasks, store, quiet())
-    again = Store(tmp_path, "demo", ("name",), {})
-    assert again.lines() == [{"name": "a", "score": "1"}]
-    assert run_tasks([tasks[0], Task(("b",), lambda: {"score": 2})], again, quiet())
-    assert [line["score"] for line in again.lines()] == ["1", "2"]
-
-
-def test_a_bar_on_a_terminal_leaves_nothing_behind(tmp_path: Path) -> None:
-    screen = io.StringIO()
-    console = Console(file=screen, force_terminal=True, width=100)
-    store = Store(tmp_path, "demo", ("name",), {})
-    assert run_tasks([Task(("cell",), lambda: {"score": 1})], store, console)
-    seen = screen.getvalue()
-    assert "cell" in seen
-    assert "left" in seen
-    assert "1 of 1" not in seen
-
-
-def test_other_settings_do_not_mix(tmp_path: Path) -> None:
-    Store(tmp_path, "demo", ("name",), {"rate": 0.2, "k": 3}).add(("a",), {"score": 1})
-    Store(tmp_path, "demo", ("name",), {"k": 3, "rate": 0.2})
-    with pytest.raises(DataError, match=r"other settings: rate was 0.2, now 0.3. Name another"):
-        Store(tmp_path, "demo", ("name",), {"rate": 0.3, "k": 3})
-    with pytest.raises(DataError, match=r"more was None, now 1; rate was 0.2, now None"):
-        Store(tmp_path, "demo", ("name",), {"k": 3, "more": 1})
-
-
-def test_folders_that_cannot_be_used(tmp_path: Path) -> None:
-    (tmp_path / "demo.csv").write_text("name\na\n")
-    with pytest.raises(DataError, match=r"demo.csv has no settings beside it \(demo.json\)"):
-        Store(tmp_path, "demo", ("name",), {})
-    (tmp_path / "demo.json").write_text("{}")
-    with pytest.raises(DataError, match="is no table of results: it lacks name, seed"):
-        Store(tmp_path, "demo", ("name", "seed"), {})
-    (tmp_path / "demo.json").write_text("{")
-    with pytest.raises(DataError, match=r"demo.json cannot be read"):
-        Store(tmp_path, "demo", ("name",), {})
-    with pytest.raises(DataError, match=r"results cannot be kept in .*demo.json: "):
-        Store(tmp_path / "demo.json", "demo", ("name",), {})
 
 
 # -- the whole run --------------------------------------------------------------------------------

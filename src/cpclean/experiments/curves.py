@@ -14,7 +14,7 @@ import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -154,7 +154,7 @@ class Gap:
 
 
 def reproduce(
-    folder: Path | None, out: Path, runs: int, quick: bool, console: Console
+    folder: Path | None, out: Path, runs: int, quick: bool, console: Console, jobs: int = 1
 ) -> tuple[str, bool]:
     """Measure, write CSV and pictures; a table in Markdown, and whether it is complete."""
     sizes = QUICK if quick else USUAL
@@ -162,7 +162,7 @@ def reproduce(
                 "neighbors": NEIGHBORS, **asdict(sizes)}  # fmt: skip
     tasks = list(_tasks(folder, runs, sizes))
     store = Store(out, "cleaning", KEYS, with_versions(settings))
-    finished = run_tasks(tasks, store, console)
+    finished = run_tasks(tasks, store, console, jobs)
     lines = store.lines()
     write_csv(lines, out / "cleaning_curves.csv")
     for table in dict.fromkeys(line["table"] for line in lines):
@@ -176,22 +176,24 @@ def reproduce(
 def _tasks(folder: Path | None, runs: int, sizes: Sizes) -> Iterator[Task]:
     if folder is not None:
         check_folder(folder)
-    spaces: dict[str, Space] = {}
-
-    def work(table: str, strategy: str, seed: int) -> Result:
-        if table not in spaces:
-            spaces.clear()  # one at a time
-            if folder is None:
-                spaces[table] = fresh_space(generated_table(table), "important", 0, sizes)
-            else:
-                spaces[table] = load_space(folder / "spaces" / table / PUBLISHED[table])
-        return measured(spaces[table], strategy, seed)
-
     for table in GENERATED if folder is None else PUBLISHED:
         for strategy in (*AT_ONCE, BOUND):
-            yield Task((table, strategy, "0"), partial(work, table, strategy, 0))
+            yield Task((table, strategy, "0"), partial(_measure, folder, table, sizes, strategy, 0))
         for seed in range(runs):
-            yield Task((table, "random", str(seed)), partial(work, table, "random", seed))
+            work = partial(_measure, folder, table, sizes, "random", seed)
+            yield Task((table, "random", str(seed)), work)
+
+
+def _measure(folder: Path | None, table: str, sizes: Sizes, strategy: str, seed: int) -> Result:
+    return measured(space_of(folder, table, sizes), strategy, seed)
+
+
+@lru_cache(maxsize=1)
+def space_of(folder: Path | None, table: str, sizes: Sizes, n_val: int | None = 1000) -> Space:
+    """A published space, or one of generated data; the last one is kept."""
+    if folder is None:
+        return fresh_space(generated_table(table), "important", 0, sizes)
+    return load_space(folder / "spaces" / table / PUBLISHED[table], n_val=n_val)
 
 
 def curves(lines: Sequence[Mapping[str, str]], strategy: str, name: str) -> Floats:

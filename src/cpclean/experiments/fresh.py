@@ -38,6 +38,7 @@ class Sizes:
 
 
 USUAL = Sizes()
+RATE = 0.2  # of cells that are hidden
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ def generated_table(name: str, n_rows: int = 1200) -> Whole:
 
 
 def fresh_space(
-    whole: Whole, kind: str, seed: int, sizes: Sizes = USUAL, rate: float = 0.2
+    whole: Whole, kind: str, seed: int, sizes: Sizes = USUAL, rate: float = RATE
 ) -> Space:
     """Split a table, hide cells of the training rows, and propose the paper's candidates.
 
@@ -135,6 +136,12 @@ def fresh_space(
         default=default_world(table),
         build=build,
     )
+
+
+def made_space(folder: Path | None, name: str, kind: str, seed: int, sizes: Sizes) -> Space:
+    """A fresh space of a table of the data folder, or, without one, of a generated table."""
+    whole = generated_table(name) if folder is None else load_table(folder, name)
+    return fresh_space(whole, kind, seed, sizes)
 
 
 def default_world(table: IncompleteTable) -> Floats:

@@ -22,7 +22,7 @@ from cpclean.data.priors import SMOOTHING, LabelPrior
 from cpclean.data.rows import Floats
 from cpclean.data.table import IncompleteTable
 from cpclean.errors import DataError
-from cpclean.experiments.fresh import TABLES, USUAL, Sizes, fresh_space, generated_table, load_table
+from cpclean.experiments.fresh import RATE, TABLES, USUAL, Sizes, made_space
 from cpclean.experiments.inject import INJECTIONS, STRENGTH
 from cpclean.experiments.spaces import PUBLISHED, Labels, Space, load_space
 from cpclean.experiments.store import Result, Store, Task, run_tasks, with_versions
@@ -32,9 +32,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 NEIGHBORS = 3
-RATE = 0.2
 SMOOTHINGS = (0.0, 1.0, 3.0, 10.0, 30.0)
-VOTES = ("uniform", "observed", "label", "tuned")
+VOTES = ("uniform", "observed", "label", "tuned", "holoclean")
 WORLDS = ("clean", "closest", "default")
 KEYS = ("table", "holes", "seed")
 GENERATED = ("numbers", "mixed")
@@ -131,7 +130,7 @@ def tasks_for(folder: Path | None, seeds: int, sizes: Sizes) -> list[Task]:
     for seed in range(seeds):  # seed by seed: an interrupted run has something of every table
         for name in names:
             for kind in INJECTIONS:
-                make = partial(_fresh, folder, name, kind, seed, sizes)
+                make = partial(made_space, folder, name, kind, seed, sizes)
                 tasks.append(Task((name, kind, str(seed)), partial(_compare, make)))
     return tasks
 
@@ -150,13 +149,13 @@ def check_folder(folder: Path) -> None:
 
 
 def reproduce(
-    folder: Path | None, out: Path, seeds: int, quick: bool, console: Console
+    folder: Path | None, out: Path, seeds: int, quick: bool, console: Console, jobs: int = 1
 ) -> tuple[str, bool]:
     """Fill the table, as far as time allows; its Markdown, and whether it is complete."""
     sizes = QUICK if quick else USUAL
     tasks = tasks_for(folder, seeds, sizes)
     store = Store(out, "priors", KEYS, _settings(folder, sizes))
-    finished = run_tasks(tasks, store, console)
+    finished = run_tasks(tasks, store, console, jobs)
     text = markdown(store.lines())
     (out / "priors.md").write_text(text, encoding="utf-8")
     return text, finished
@@ -178,11 +177,6 @@ def _settings(folder: Path | None, sizes: Sizes) -> dict[str, Any]:
 
 def _compare(make: Callable[[], Space]) -> Result:
     return compare_priors(make())
-
-
-def _fresh(folder: Path | None, name: str, kind: str, seed: int, sizes: Sizes) -> Space:
-    whole = generated_table(name) if folder is None else load_table(folder, name)
-    return fresh_space(whole, kind, seed, sizes, RATE)
 
 
 # -- the table in Markdown ------------------------------------------------------------------------

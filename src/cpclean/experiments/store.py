@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,11 @@ Result = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Task:
-    """One cell of a table of results: its key, and the work that fills it."""
+    """One cell of a table of results: its key, and the work that fills it.
+
+    With several jobs the work goes to another process: it has to be a function of a module, or
+    a partial of one.
+    """
 
     key: Key
     work: Callable[[], Result]
@@ -58,6 +63,7 @@ class Store:
         self._settings_file = self.folder / f"{name}.json"
         self.settings = json.loads(json.dumps(dict(settings)))  # as they are read back
         self._lines: dict[Key, dict[str, str]] = {}
+        self._places: dict[Key, int] = {}
         self._open()
 
     def __contains__(self, key: Key) -> bool:
@@ -65,19 +71,26 @@ class Store:
 
     def lines(self) -> list[dict[str, str]]:
         """Every finished cell, as text."""
-        return list(self._lines.values())
+        last = len(self._places)
+        keys = sorted(self._lines, key=lambda key: self._places.get(key, last))
+        return [self._lines[key] for key in keys]
+
+    def arrange(self, keys: Sequence[Key]) -> None:
+        """Keep lines in the order of these keys, whatever the order in which they are added."""
+        self._places = {key: place for place, key in enumerate(keys)}
 
     def add(self, key: Key, result: Result) -> None:
         """Keep a finished cell; it is on disk when this returns."""
         values = {name: _text(value) for name, value in result.items()}
         self._lines[key] = {**dict(zip(self.keys, key, strict=True)), **values}
-        names = list(dict.fromkeys(name for line in self._lines.values() for name in line))
+        lines = self.lines()
+        names = list(dict.fromkeys(name for line in lines for name in line))
         # A new file in place of the old one: an interruption never leaves half a line.
         draft = self.file.with_suffix(".csv.part")
         with draft.open("w", newline="", encoding="utf-8") as stream:
             writer = csv.DictWriter(stream, names, restval="")
             writer.writeheader()
-            writer.writerows(self._lines.values())
+            writer.writerows(lines)
         os.replace(draft, self.file)
 
     def _open(self) -> None:
@@ -127,10 +140,18 @@ class Store:
                 self._lines[tuple(line[name] for name in self.keys)] = dict(line)
 
 
-def run_tasks(tasks: Sequence[Task], store: Store, console: Console) -> bool:
+def run_tasks(tasks: Sequence[Task], store: Store, console: Console, jobs: int = 1) -> bool:
     """Work on what is not in the store yet; False if Ctrl-C ended it.
 
     On a terminal a bar shows the time left; elsewhere a line tells of every finished cell.
+
+    Parameters
+    ----------
+    tasks, store
+        What to do, and where results are kept.
+    console : rich.console.Console
+    jobs : int
+        How many processes work at once; 1 works in this one.
     """
     from rich.progress import (
         BarColumn,
@@ -141,26 +162,73 @@ def run_tasks(tasks: Sequence[Task], store: Store, console: Console) -> bool:
         TimeRemainingColumn,
     )
 
+    store.arrange([task.key for task in tasks])
     left = [task for task in tasks if task.key not in store]
     bar = Progress(
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
         TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
         console=console, transient=True, disable=not console.is_terminal,
     )  # fmt: skip
+    if jobs == 1 or len(left) < 2:
+        finished = _one_by_one(left)
+    else:
+        finished = _side_by_side(left, min(jobs, len(left)))
     try:
-        with bar:
+        with bar, closing(finished):
             # Cells that were there already would make the estimate of the time left too hopeful.
-            watched = bar.add_task("", total=len(left))
-            for number, task in enumerate(left):
-                name = ", ".join(part for part in task.key if part)
-                bar.update(watched, description=name)
-                store.add(task.key, task.work())
-                bar.advance(watched)
+            watched = bar.add_task(_named(left[:jobs]), total=len(left))
+            open_tasks = list(left)
+            for number, (task, result) in enumerate(finished):
+                store.add(task.key, result)
+                open_tasks.remove(task)
+                bar.update(watched, advance=1, description=_named(open_tasks[:jobs]))
                 if not console.is_terminal:
-                    console.print(f"{number + 1} of {len(left)}: {name}", soft_wrap=True)
+                    told = f"{number + 1} of {len(left)}: {_named([task])}"
+                    console.print(told, soft_wrap=True)
     except KeyboardInterrupt:
         return False
     return True
+
+
+def _named(tasks: Sequence[Task]) -> str:
+    return "; ".join(", ".join(part for part in task.key if part) for task in tasks)
+
+
+def _one_by_one(tasks: Sequence[Task]) -> Generator[tuple[Task, Result], None, None]:
+    for task in tasks:
+        yield task, task.work()
+
+
+def _side_by_side(tasks: Sequence[Task], jobs: int) -> Generator[tuple[Task, Result], None, None]:
+    """As results come in. New processes are started, not forked: threads do not survive that."""
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor, as_completed
+
+    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin)
+    try:
+        asked = {pool.submit(_work, task.work): task for task in tasks}
+        for done in as_completed(asked):
+            yield asked[done], done.result()
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in multiprocessing.active_children():
+            process.terminate()
+        raise
+    pool.shutdown()
+
+
+def _begin() -> None:
+    """At the start of a process: Ctrl-C is for the one that started it; one thread each."""
+    import signal
+
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threadpool_limits(1)
+
+
+def _work(work: Callable[[], Result]) -> Result:
+    return work()
 
 
 def _text(value: Any) -> str:

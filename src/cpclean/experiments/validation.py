@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from cpclean.cleaning.session import CleaningSession
 from cpclean.cleaning.simulate import simulate
 from cpclean.experiments.charts import Line, Panel, chart, write_chart
-from cpclean.experiments.curves import NEIGHBORS, Gap, filled
-from cpclean.experiments.fresh import USUAL, Sizes, fresh_space, generated_table
+from cpclean.experiments.curves import NEIGHBORS, Gap, filled, space_of
+from cpclean.experiments.fresh import USUAL, Sizes
 from cpclean.experiments.priors import GENERATED, QUICK, check_folder
-from cpclean.experiments.spaces import PUBLISHED, Space, load_space
+from cpclean.experiments.spaces import PUBLISHED, Space
 from cpclean.experiments.store import Result, Store, Task, run_tasks, with_versions
 
 if TYPE_CHECKING:
@@ -41,14 +41,16 @@ def measured(space: Space, n_points: int) -> Result:
     }
 
 
-def reproduce(folder: Path | None, out: Path, quick: bool, console: Console) -> tuple[str, bool]:
+def reproduce(
+    folder: Path | None, out: Path, quick: bool, console: Console, jobs: int = 1
+) -> tuple[str, bool]:
     """Measure, and draw; a table in Markdown, and whether it is complete."""
     sizes = QUICK if quick else USUAL
     settings = {"data": "generated" if folder is None else "published", "neighbors": NEIGHBORS,
                 **asdict(sizes)}  # fmt: skip
     tasks = list(_tasks(folder, sizes))
     store = Store(out, "validation", KEYS, with_versions(settings))
-    finished = run_tasks(tasks, store, console)
+    finished = run_tasks(tasks, store, console, jobs)
     lines = store.lines()
     if lines:
         write_chart(picture(lines), out / "validation.svg")
@@ -60,27 +62,16 @@ def reproduce(folder: Path | None, out: Path, quick: bool, console: Console) -> 
 def _tasks(folder: Path | None, sizes: Sizes) -> Iterator[Task]:
     if folder is not None:
         check_folder(folder)
-    spaces: dict[str, Space] = {}
-
-    def space_of(table: str) -> Space:
-        if table not in spaces:
-            spaces.clear()  # one at a time
-            if folder is None:
-                spaces[table] = fresh_space(generated_table(table), "important", 0, sizes)
-            else:
-                place = folder / "spaces" / table / PUBLISHED[table]
-                spaces[table] = load_space(place, n_val=None)
-        return spaces[table]
-
-    def work(table: str, n_points: int) -> Result:
-        space = space_of(table)
-        if n_points > len(space.X_val):
-            return {"rows": len(space.table.dataset.dirty_rows), "answers": ""}
-        return measured(space, n_points)
-
     for table in GENERATED if folder is None else PUBLISHED:
         for n_points in FEW if folder is None else NUMBERS:
-            yield Task((table, str(n_points)), partial(work, table, n_points))
+            yield Task((table, str(n_points)), partial(_measure, folder, table, sizes, n_points))
+
+
+def _measure(folder: Path | None, table: str, sizes: Sizes, n_points: int) -> Result:
+    space = space_of(folder, table, sizes, None)
+    if n_points > len(space.X_val):
+        return {"rows": len(space.table.dataset.dirty_rows), "answers": ""}
+    return measured(space, n_points)
 
 
 def told(lines: Sequence[Mapping[str, str]]) -> str:
