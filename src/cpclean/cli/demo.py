@@ -1,20 +1,12 @@
-"""The command line: cpclean's verbs in a terminal.
-
-Commands import what they need when they run, so that ``cpclean --help`` answers at once.
-"""
+"""cpclean demo: the whole story on a table that is at hand."""
 
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-
-from cpclean.errors import CPCleanError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,37 +16,7 @@ if TYPE_CHECKING:
     from cpclean.data.incomplete import IncompleteDataset
 
 
-class _Mistake(click.ClickException):
-    """An error to be told in one line."""
-
-    exit_code = 2
-
-
-class _Verbs(click.Group):
-    """A group whose commands report cpclean's own errors as one line and exit code 2."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except CPCleanError as error:
-            if ctx.params["debug"]:
-                raise
-            raise _Mistake(str(error)) from error
-
-
-@click.group(name="cpclean", cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="cpclean")
-@click.option("--debug", is_flag=True, help="Show the traceback when something goes wrong.")
-def main(debug: bool) -> None:
-    """Certain predictions over incomplete data, for nearest-neighbour classifiers.
-
-    \b
-    Example:
-      cpclean demo --neighbors 5
-    """
-
-
-@main.command()
+@click.command()
 @click.option(
     "--seed",
     type=click.IntRange(min=0),
@@ -104,110 +66,6 @@ def demo(seed: int, neighbors: int) -> None:
     )
     console.print(_worlds_table(data.classes, answers, ascii_only=console.options.ascii_only))
     console.print(_best_row(certain, answers.entropies.mean(), answers.expected))
-
-
-@main.command()
-@click.option(
-    "--table",
-    type=click.Choice(["paper", "priors"]),
-    help="One table only. paper: its Tables 1 and 2. priors: what each prior is worth, with no "
-    "cleaning at all.",
-)
-@click.option(
-    "--figure",
-    type=click.Choice(["cleaning", "validation"]),
-    help="One figure only. cleaning: what cleaning row by row buys, against random order. "
-    "validation: how many validation points it takes.",
-)
-@click.option(
-    "--data-dir",
-    type=click.Path(path_type=Path),
-    help="The folder that holds spaces/ and tables/.",
-)
-@click.option(
-    "--seeds",
-    type=click.IntRange(min=1),
-    default=5,
-    show_default=True,
-    help="How often tables are split and cells hidden anew.",
-)
-@click.option(
-    "--runs",
-    type=click.IntRange(min=1),
-    default=20,
-    show_default=True,
-    help="How many random orders of cleaning.",
-)
-@click.option(
-    "--budget",
-    type=click.FloatRange(0, 1),
-    default=0.2,
-    show_default=True,
-    help="The share of rows with holes after which --table paper looks at CPClean early.",
-)
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("results"),
-    show_default=True,
-    help="Where results are kept, cell by cell; a later run goes on from there.",
-)
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    help="How many processes work at once.  [default: one a core]",
-)
-@click.option("--quick", is_flag=True, help="Few rows; without --data-dir, of generated tables.")
-def reproduce(
-    table: str | None,
-    figure: str | None,
-    data_dir: Path | None,
-    seeds: int,
-    runs: int,
-    budget: float,
-    out: Path,
-    jobs: int | None,
-    quick: bool,
-) -> None:
-    """Measure tables and figures of results, cell by cell; Ctrl-C keeps what is done.
-
-    Without --table or --figure: all of them.
-
-    \b
-    Example:
-      cpclean reproduce --table priors --quick
-      cpclean reproduce --figure cleaning --data-dir ../shared/data --out results
-    """
-    if data_dir is None and not quick:
-        raise _Mistake(
-            "name the folder that holds spaces/ and tables/ with --data-dir, or try --quick, which "
-            "generates small tables."
-        )
-    from rich.console import Console
-
-    from cpclean.experiments import curves, paper, priors, validation
-
-    console = Console(stderr=True, highlight=False)
-    jobs = jobs or os.cpu_count() or 1
-    sections: dict[str, Callable[[], tuple[str, bool]]] = {
-        "paper": lambda: paper.reproduce(data_dir, out, seeds, quick, console, budget, jobs),
-        "priors": lambda: priors.reproduce(data_dir, out, seeds, quick, console, jobs),
-        "cleaning": lambda: curves.reproduce(data_dir, out, runs, quick, console, jobs),
-        "validation": lambda: validation.reproduce(data_dir, out, quick, console, jobs),
-    }
-    wanted = [name for name in sections if name in (table, figure)] or list(sections)
-    finished = True
-    for name in wanted:
-        text, finished = sections[name]()
-        click.echo(text)
-        if not finished:
-            break
-    if not finished:
-        click.echo(
-            f"Interrupted; the above is what is done. The same command goes on from {out}.",
-            err=True,
-        )
-        raise click.exceptions.Exit(130)
 
 
 @dataclass(frozen=True)

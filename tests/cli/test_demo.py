@@ -1,4 +1,4 @@
-"""The command line, as a person meets it."""
+"""cpclean demo, and what all verbs have in common."""
 
 import re
 
@@ -7,7 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 from cpclean import CPCleanError
-from cpclean.cli import _best_row, _count_text, _example, _from_certain_to_open, _share_text, main
+from cpclean.cli import main
+from cpclean.cli.demo import _best_row, _count_text, _example, _from_certain_to_open, _share_text
 
 
 def run(*args: str):
@@ -139,82 +140,3 @@ def test_share_text(share, possible, certain, text):
 def test_count_text():
     assert _count_text(123456789012, gap="…") == "123456789012"
     assert _count_text(5**90, gap="…") == "8077…5625 (63)"
-
-
-# -- reproduce ------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def tiny(monkeypatch):
-    from cpclean.experiments import fresh, priors
-
-    monkeypatch.setattr(priors, "QUICK", fresh.Sizes(train=30, val=10, test=20))
-    return priors
-
-
-def test_reproduce_quickly(tiny, tmp_path):
-    out = tmp_path / "out"
-    result = run("reproduce", "--table", "priors", "--quick", "--seeds", "1", "--out", str(out))
-    assert result.exit_code == 0, result.output
-    assert result.stdout.startswith("| table | holes | seeds | clean | closest | default | uniform")
-    assert "| numbers | random | 1 |" in result.stdout
-    assert result.stdout == (out / "priors.md").read_text("utf-8") + "\n"
-    assert "6 of 6: mixed, high, 0" in result.stderr
-    again = run("reproduce", "--table", "priors", "--quick", "--seeds", "1", "--out", str(out))
-    assert (again.stdout, again.stderr) == (result.stdout, "")  # nothing was left to do
-
-
-def test_reproduce_interrupted(tiny, tmp_path, monkeypatch):
-    measured, calls = tiny.compare_priors, []
-
-    def impatient(space):
-        calls.append(1)
-        if len(calls) == 2:
-            raise KeyboardInterrupt
-        return measured(space)
-
-    monkeypatch.setattr(tiny, "compare_priors", impatient)
-    given = ("reproduce", "--table", "priors", "--quick", "--seeds", "1", "--out", str(tmp_path))
-    result = run(*given)
-    assert result.exit_code == 130
-    assert result.stdout.count("| numbers |") == 1
-    assert f"The same command goes on from {tmp_path}." in result.stderr
-    result = run(*given)
-    assert result.exit_code == 0
-    assert len(calls) == 2 + 5
-
-
-def test_reproduce_without_data():
-    result = run("reproduce")
-    assert result.exit_code == 2
-    assert result.stderr.startswith("Error: name the folder that holds spaces/ and tables/ with --")
-    assert "try --quick" in result.stderr
-
-
-def test_reproduce_from_a_folder_without_data(tmp_path):
-    for folder in (tmp_path, tmp_path / "absent"):
-        result = run("reproduce", "--data-dir", str(folder), "--out", str(tmp_path / "out"))
-        assert result.exit_code == 2
-        assert f"{folder} does not hold the data of the experiments" in result.stderr
-        assert "Traceback" not in result.stderr
-    assert not (tmp_path / "out").exists()
-
-
-def test_reproduce_with_other_settings(tiny, tmp_path):
-    (tmp_path / "priors.json").write_text('{"rate": 0.5}')
-    result = run("reproduce", "--table", "priors", "--quick", "--out", str(tmp_path))
-    assert result.exit_code == 2
-    assert "rate was 0.5, now 0.2" in result.stderr
-
-
-@pytest.mark.parametrize(
-    ("args", "told"),
-    [
-        (["--table", "2"], "'2' is not one of 'paper', 'priors'"),
-        (["--seeds", "0"], "0 is not in the range x>=1"),
-    ],
-)
-def test_reproduce_misused(args, told):
-    result = run("reproduce", "--quick", *args)
-    assert result.exit_code == 2
-    assert told in result.stderr

@@ -1,0 +1,29 @@
+"""The command line: cpclean's verbs in a terminal, one module each.
+
+Modules import what they need when a command runs, so that ``cpclean --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import click
+
+from cpclean.cli.demo import demo
+from cpclean.cli.mistakes import Verbs
+from cpclean.cli.predict import check, count
+from cpclean.cli.reproduce import reproduce
+
+
+@click.group(name="cpclean", cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="cpclean")
+@click.option("--debug", is_flag=True, help="Show the traceback when something goes wrong.")
+def main(debug: bool) -> None:
+    """Certain predictions over incomplete data, for nearest-neighbour classifiers.
+
+    \b
+    Example:
+      cpclean demo --neighbors 5
+    """
+
+
+for verb in (demo, check, count, reproduce):
+    main.add_command(verb)

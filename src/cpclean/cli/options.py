@@ -1,0 +1,124 @@
+"""Options that several verbs share, and what they become."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
+
+import click
+
+METRICS = ("euclidean", "manhattan", "chebyshev", "cosine", "linear", "rbf")
+KINDS = ("numeric", "categorical", "boolean", "date", "duration")
+PRIORS = ("label", "observed", "uniform", "holoclean")
+
+Command = Callable[..., Any]
+Given = TypeVar("Given")
+
+
+@dataclass(frozen=True)
+class Training:
+    """The training table, as a person names it, and how it is looked at."""
+
+    file: str
+    label: str
+    neighbors: int
+    metric: str
+    repairs: str
+    prior: str
+    null: tuple[str, ...]
+    kind: tuple[str, ...]
+    drop: tuple[str, ...]
+    drop_unlabelled: bool
+    domains: bool
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Where the validation points come from."""
+
+    val: str | None
+    val_share: float
+    seed: int
+
+
+def training_options(command: Command) -> Command:
+    """Give a command FILE, --label and the rest as one `training`."""
+    return _packed(
+        command,
+        "training",
+        Training,
+        click.argument("file"),
+        click.option("--label", "-l", required=True, metavar="COLUMN", help="The label column."),
+        click.option(
+            "--neighbors", "-k", type=int, default=3, show_default=True, metavar="K",
+            help="How many nearest neighbours vote.",
+        ),
+        click.option(
+            "--metric", type=click.Choice(METRICS), default="euclidean", show_default=True,
+            help="Which rows are near.",
+        ),
+        click.option(
+            "--repairs", type=click.Choice(["default", "holoclean"]), default="default",
+            show_default=True,
+            help="What a hole might hold. default: five points of a numeric column, the four most "
+            "frequent categories and another one.",
+        ),
+        click.option(
+            "--prior", type=click.Choice(PRIORS), default="label", show_default=True,
+            help="How likely each of these is.",
+        ),
+        click.option(
+            "--null", multiple=True, metavar="TEXT",
+            help="Text that stands for nothing, such as '?'; may be repeated.",
+        ),
+        click.option(
+            "--kind", multiple=True, metavar="COLUMN=KIND",
+            help=f"What a column holds, where another kind is detected: {', '.join(KINDS)}.",
+        ),
+        click.option(
+            "--drop", multiple=True, metavar="COLUMN", help="A column to leave out; repeatable."
+        ),
+        click.option(
+            "--drop-unlabelled", is_flag=True, help="Leave out rows without a label."
+        ),
+        click.option(
+            "--domains", is_flag=True,
+            help="The CSV file lists what cells can be: header age[18|30|65], cell [2|3].",
+        ),
+    )  # fmt: skip
+
+
+def validation_options(command: Command) -> Command:
+    """Give a command --val or --val-share as one `validation`."""
+    return _packed(
+        command,
+        "validation",
+        Validation,
+        click.option(
+            "--val", metavar="FILE", help="Complete rows to predict, with or without labels."
+        ),
+        click.option(
+            "--val-share", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.2,
+            show_default=True,
+            help="Without --val: hold out this share of the rows, taken from the complete ones.",
+        ),
+        click.option(
+            "--seed", type=click.IntRange(min=0), default=0, show_default=True,
+            help="Which rows are held out, and everything else that is left to chance.",
+        ),
+    )  # fmt: skip
+
+
+def _packed(command: Command, name: str, kind: type[Given], *options: Command) -> Command:
+    """The command with these options, handed over together as one argument."""
+
+    @functools.wraps(command)
+    def packing(**given: Any) -> Any:
+        own = {field.name: given.pop(field.name) for field in fields(kind)}  # type: ignore[arg-type]
+        return command(**given, **{name: kind(**own)})
+
+    for option in reversed(options):
+        packing = option(packing)
+    return packing

@@ -1,0 +1,145 @@
+"""Results out: a table for people, or CSV, JSON, Parquet or Excel for machines."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cpclean.cli.mistakes import Mistake
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+FORMATS = ("table", "csv", "json")
+SUFFIXES = (".csv", ".tsv", ".json", ".parquet", ".xlsx")
+
+
+def output_options(command: Any) -> Any:
+    """Give a command --format and --out; without either, a table on a terminal, else CSV."""
+    for option in (
+        click.option(
+            "--out", "-o", metavar="FILE",
+            help=f"Write to a file instead: {', '.join(SUFFIXES)}.",
+        ),
+        click.option("--json", "format_", flag_value="json", help="Short for --format json."),
+        click.option(
+            "--format", "format_", type=click.Choice(FORMATS),
+            help="How to print.  [default: table on a terminal, else csv]",
+        ),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def terminal(stderr: bool = False) -> Console:
+    """Where people read: colours and progress only if it is a terminal."""
+    from rich.console import Console
+
+    return Console(stderr=stderr, highlight=False, soft_wrap=not stderr)
+
+
+def write(frame: Any, format_: str | None, out: str | None, title: str = "") -> None:
+    """Print a frame, or write it to a file; on a terminal as a table with a title."""
+    if out is not None:
+        write_file(frame, out)
+    elif format_ == "json":
+        click.echo(json.dumps(records(frame), indent=2, ensure_ascii=False, default=str))
+    elif format_ == "csv" or (format_ is None and not terminal().is_terminal):
+        click.echo(frame.to_csv(index=False), nl=False)
+    else:
+        terminal().print(drawn(frame, title))
+
+
+def records(frame: Any) -> list[dict[str, Any]]:
+    """Rows of a frame in values that JSON has: None where there is nothing."""
+    columns = {name: frame[name].tolist() for name in frame.columns}
+    rows = zip(*columns.values(), strict=True)
+    return [{name: plain(value) for name, value in zip(columns, row, strict=True)} for row in rows]
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it."""
+    import math
+
+    import numpy as np
+    import pandas as pd
+
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, dict):
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    if value is None or value is pd.NaT or value is pd.NA:
+        return None
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, bool | int | float | str) else str(value)
+
+
+def drawn(frame: Any, title: str = "") -> Any:
+    """A frame as a table for a terminal."""
+    import pandas as pd
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    ascii_only = terminal().options.ascii_only
+    table = Table(title=escape(title) or None, box=box.ASCII2 if ascii_only else box.ROUNDED)
+    for name in frame.columns:
+        numeric = pd.api.types.is_numeric_dtype(frame[name])
+        table.add_column(escape(str(name)), justify="right" if numeric else "left")
+    for row in frame.itertuples(index=False):
+        table.add_row(*(escape(_shown(value)) for value in row))
+    return table
+
+
+def _shown(value: Any) -> str:
+    if plain(value) is None:
+        return ""
+    if isinstance(value, bool) or type(value).__name__ == "bool_":
+        return "yes" if value else "no"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def write_file(frame: Any, out: str) -> None:
+    """Write a frame in the format of the file's name; the file is whole or is not there."""
+    path = Path(out).expanduser()
+    suffix = next((one for one in (*SUFFIXES, ".csv.gz") if out.lower().endswith(one)), None)
+    if suffix is None:
+        raise Mistake(f"the file to write must end in one of {', '.join(SUFFIXES)}; got {out!r}.")
+    check_writable(path)
+    draft = path.with_name(f".part-{os.getpid()}-{path.name}")
+    try:
+        if suffix == ".json":
+            text = json.dumps(records(frame), indent=2, ensure_ascii=False)
+            draft.write_text(text + "\n", encoding="utf-8")
+        elif suffix == ".parquet":
+            frame.to_parquet(draft, index=False)
+        elif suffix == ".xlsx":
+            frame.to_excel(draft, index=False)
+        else:
+            frame.to_csv(draft, index=False, sep="\t" if suffix == ".tsv" else ",")
+        os.replace(draft, path)
+    except ImportError as problem:
+        raise Mistake(
+            f'writing {suffix} needs a package that is not here: pip install "cpclean[files]".'
+        ) from problem
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a place that cannot be written to, before any work is done for it."""
+    folder = path.parent
+    if path.is_dir():
+        raise Mistake(f"{str(path)!r} is a directory; name a file in it.")
+    if not folder.is_dir():
+        raise Mistake(f"there is no folder {str(folder)!r} to write {path.name} into.")
+    place = path if path.exists() else folder
+    if not os.access(place, os.W_OK):
+        raise Mistake(f"{str(place)!r} cannot be written to. Name another place with --out.")

@@ -1,0 +1,198 @@
+"""Tables in: from the files that a person names to a table with holes and points to predict."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cpclean.cli.mistakes import Mistake
+from cpclean.cli.options import KINDS, Training, Validation
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from cpclean.data.table import IncompleteTable
+
+# More columns than this are refused: each is at least one dimension of the space, and every
+# distance becomes much like every other.
+MAX_COLUMNS = 2000
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A table with holes, and complete rows to predict with it.
+
+    Rows are numbered as in the files: 0 is the first one below the header.
+    """
+
+    table: IncompleteTable
+    rows: NDArray[np.int64]  # the number in the file of each row of the table
+    points: Any  # a frame of features
+    labels: NDArray[Any] | None  # of the points, if they are known
+    point_rows: NDArray[np.int64]  # the number in the file of each point
+    frame: Any  # the training file as it was read, the held out rows included
+
+    @property
+    def row_of(self) -> dict[int, int]:
+        """From the number in the file to the row of the table."""
+        return {number: row for row, number in enumerate(self.rows.tolist())}
+
+
+def read_frame(file: str, given: Training) -> Any:
+    """A file, or standard input if it is "-", without the columns that are dropped."""
+    from cpclean.data.reading import read_csv, read_table
+
+    kinds = kinds_of(given)
+    options: dict[str, Any] = {"null_tokens": given.null, "kinds": kinds, "domains": given.domains}
+    found = read_csv(sys.stdin, **options) if file == "-" else read_table(file, **options)
+    frame = found.frame if given.domains else found
+    if len(frame.columns) > MAX_COLUMNS:
+        raise Mistake(
+            f"{file} has {len(frame.columns):,} columns; the most is {MAX_COLUMNS:,}. Among so "
+            "many, all rows are about equally far from each other: leave out those that say "
+            "nothing about the label."
+        )
+    return found
+
+
+def kinds_of(given: Training) -> dict[str, str]:
+    """The kinds that were named for columns."""
+    found = {}
+    for text in given.kind:
+        column, _, kind = text.rpartition("=")
+        if not column or kind not in KINDS:
+            raise Mistake(f"--kind takes COLUMN=KIND, one of {', '.join(KINDS)}; got {text!r}.")
+        found[column] = kind
+    return found
+
+
+def open_table(given: Training) -> Problem:
+    """The training table alone; there are no points."""
+    frame = _without(read_frame(given.file, given), given)
+    return _problem(frame, given, None, None, None)
+
+
+def open_problem(given: Training, validation: Validation) -> Problem:
+    """The training table, and validation points from a file or held out."""
+    import numpy as np
+
+    if validation.val == given.file == "-":
+        raise Mistake("only one of the two files can be standard input.")
+    whole = read_frame(given.file, given)
+    if validation.val is not None:
+        points, labels, kept = read_points(validation.val, given)
+        return _problem(_without(whole, given), given, points, labels, kept)
+    if given.domains:
+        raise Mistake("with --domains, name the validation rows with --val.")
+    held = _held_out(whole, given, validation)
+    rest = np.setdiff1d(np.arange(len(whole)), held)
+    frame = _without(whole, given)
+    points = frame.iloc[held].drop(columns=given.label)
+    labels = frame[given.label].iloc[held].to_numpy()
+    return _problem(frame, given, points, labels, held, rest)
+
+
+def read_points(file: str, given: Training) -> tuple[Any, NDArray[Any] | None, NDArray[np.int64]]:
+    """Complete rows to predict: features, labels if the file has them, numbers in the file."""
+    import numpy as np
+
+    frame = _without(read_frame(file, given), given, forgiving=True)
+    frame = frame.frame if given.domains else frame
+    labels = None
+    if given.label in frame.columns:
+        column = frame[given.label]
+        if column.notna().all():
+            labels = column.to_numpy()
+        elif column.notna().any():
+            click.echo(
+                f"Note: {int(column.isna().sum())} of {len(column)} rows of {file} have no label, "
+                "so that accuracy is not told.",
+                err=True,
+            )
+        frame = frame.drop(columns=given.label)
+    kept = np.flatnonzero(frame.notna().all(axis=1).to_numpy())
+    if not len(kept):
+        raise Mistake(f"every row of {file} has holes; points to predict have to be complete.")
+    if len(kept) < len(frame):
+        click.echo(
+            f"Note: {len(frame) - len(kept)} of {len(frame)} rows of {file} have holes and are "
+            "left out: points to predict have to be complete.",
+            err=True,
+        )
+    return frame.iloc[kept], None if labels is None else labels[kept], kept
+
+
+def _held_out(frame: Any, given: Training, validation: Validation) -> NDArray[np.int64]:
+    """Complete rows, at random; training keeps the rest."""
+    import numpy as np
+
+    if given.label not in frame.columns:
+        return np.arange(0)  # building the table tells
+    features = _without(frame, given)
+    complete = np.flatnonzero(features.notna().all(axis=1).to_numpy())
+    wanted = round(validation.val_share * len(frame))
+    if not len(complete):
+        raise Mistake(
+            f"no row of {given.file} is complete, so that none can be held out to validate with. "
+            "Name complete rows with --val."
+        )
+    if not wanted:
+        raise Mistake(
+            f"--val-share {validation.val_share:g} of {len(frame)} rows is none; take a larger "
+            "share, or name rows with --val."
+        )
+    if wanted > len(complete):
+        click.echo(
+            f"Note: {wanted} rows were to be held out, but only {len(complete)} are complete; "
+            f"{max(1, len(complete) // 2)} of them are.",
+            err=True,
+        )
+        wanted = max(1, len(complete) // 2)
+    chosen = np.random.default_rng(validation.seed).permutation(complete)[:wanted]
+    return np.sort(chosen)
+
+
+def _without(found: Any, given: Training, forgiving: bool = False) -> Any:
+    """Leave out the columns that are dropped; a file of points need not have them."""
+    from dataclasses import replace
+
+    frame = found.frame if given.domains else found
+    absent = [name for name in given.drop if name not in frame.columns]
+    if absent and not forgiving:
+        raise Mistake(
+            f"there is no column {absent[0]!r} to drop; the columns are "
+            f"{', '.join(map(repr, list(frame.columns)[:8]))}."
+        )
+    if given.label in given.drop:
+        raise Mistake(f"the label column {given.label!r} cannot be dropped.")
+    left = frame.drop(columns=[name for name in given.drop if name in frame.columns])
+    return replace(found, frame=left) if given.domains else left
+
+
+def _problem(
+    frame: Any,
+    given: Training,
+    points: Any,
+    labels: Any,
+    point_rows: Any,
+    rest: Any = None,
+) -> Problem:
+
+    from cpclean.data.table import IncompleteTable
+
+    kinds = {name: kind for name, kind in kinds_of(given).items() if name not in given.drop}
+    table = IncompleteTable(
+        frame if rest is None else frame.iloc[rest],
+        label=given.label,
+        repairs=given.repairs,
+        prior=given.prior,
+        kinds=kinds,
+        null_tokens=given.null,
+        drop_unlabelled=given.drop_unlabelled,
+    )
+    rows = table.rows_kept if rest is None else rest[table.rows_kept]
+    return Problem(table, rows, points, labels, point_rows, frame)
