@@ -215,8 +215,26 @@ def test_expected_sizes_add_the_change_seen_for_the_same_holes() -> None:
     assert found.tolist() == pytest.approx(expected)
 
 
+def test_the_expected_change_is_the_mean_of_those_seen() -> None:
+    rows = [[[0.0], [2.0]], [[1.0], [-1.0]], [[0.5], [3.0]], [[-1.0]]]
+    same = IncompleteDataset(rows, [*"abab"], [[0.6, 0.4]] * 3 + [[1.0]])
+    run = _Run(ActiveClean([1, 1, 1, 0]), source_of(same))
+    run.theta = np.array([[0.3, -0.2], [-0.4, 0.1]])
+    run.order = [0, 1]
+
+    def gradient(row: int, number: int) -> Any:
+        vector = np.array([rows[row][number][0], 1.0])
+        scores = np.exp(run.theta @ vector)
+        return np.outer(scores / scores.sum() - np.eye(2)[row % 2], vector)
+
+    change = (gradient(0, 1) - gradient(0, 0) + gradient(1, 1) - gradient(1, 0)) / 2
+    expected = np.linalg.norm(gradient(2, 0) + change)
+    assert run.expected_sizes(np.array([2])).tolist() == pytest.approx([expected])
+
+
 def test_the_first_step_by_hand() -> None:
-    method = ActiveClean(TRUTH, counts=[0, 4], batch_size=4, learning_rate=0.5).fit(data())
+    given = {"counts": [0, 4], "batch_size": 4, "steps": 1, "learning_rate": 0.5}
+    method = ActiveClean(TRUTH, **given).fit(data())
     start, end = method.path_
     default = np.array([candidates[0] for candidates in CANDIDATES])
     model = LogisticRegression(tol=1e-8, max_iter=10_000).fit(default, LABELS)
@@ -230,8 +248,8 @@ def test_the_first_step_by_hand() -> None:
 
 
 def test_the_rate_decays_from_batch_to_batch() -> None:
-    given = {"counts": [0, 1, 2, 3, 4], "batch_size": 1, "learning_rate": 0.5, "decay": 2.0}
-    method = ActiveClean(TRUTH, **given).fit(data())
+    given = {"batch_size": 1, "steps": 1, "learning_rate": 0.5, "decay": 2.0}
+    method = ActiveClean(TRUTH, counts=[0, 1, 2, 3, 4], **given).fit(data())
     for number in range(4):
         cleaned, row = method.order_[:number], method.order_[number]
         run = run_at(method.path_[number], tuple(cleaned.tolist()))
@@ -241,6 +259,34 @@ def test_the_rate_decays_from_batch_to_batch() -> None:
         step = run.gradient(np.array([row]), weight)
         expected = method.path_[number] - 0.5 / (number + 1) ** 2 * step
         np.testing.assert_allclose(method.path_[number + 1], expected, atol=1e-12)
+
+
+def test_a_cut_batch_steps_as_far_as_its_share() -> None:
+    given = {"batch_size": 3, "steps": 1, "learning_rate": 0.5, "decay": 1.0}
+    method = ActiveClean(TRUTH, counts=[0, 1, 4], **given).fit(data())
+    start, cut, end = method.path_
+    run, row = run_at(start), method.order_[0]
+    weight = 1.0 / draw_probabilities(run.expected_sizes(np.arange(4)))[row]
+    step = run.gradient(np.array([row]), weight)
+    np.testing.assert_allclose(cut, start - 0.5 / 3 * step, atol=1e-12)
+    # a whole batch, after a third of one, of all that is dirty
+    step = differences(lambda one: true_loss(one, run.ridge), cut)
+    np.testing.assert_allclose(end, cut - 0.5 / (1 + 1 / 3) * step, atol=1e-8)
+
+
+def test_a_batch_of_all_rows_is_whole() -> None:
+    given = {"counts": [4], "steps": 1, "learning_rate": 0.5}
+    small, large = (ActiveClean(TRUTH, batch_size=size, **given).fit(data()) for size in (4, 99))
+    np.testing.assert_allclose(small.path_, large.path_, atol=1e-12)
+
+
+def test_every_step_of_a_batch_looks_at_the_gradient_anew() -> None:
+    given = {"counts": [0, 4], "batch_size": 4, "steps": 2, "learning_rate": 0.5}
+    start, end = ActiveClean(TRUTH, **given).fit(data()).path_
+    ridge = softmax.ridge_of(1.0, 6, 3)
+    for _ in range(2):
+        start = start - 0.5 * differences(lambda one: true_loss(one, ridge), start)
+    np.testing.assert_allclose(end, start, atol=1e-8)
 
 
 def test_steps_towards_the_optimum_of_the_clean_rows() -> None:

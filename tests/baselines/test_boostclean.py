@@ -150,6 +150,27 @@ def test_the_repair_is_the_version_of_the_first_round() -> None:
         method.repair(DATA.pin(0, 0))
 
 
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
+def test_a_frame_is_repaired_without_its_labels(kind: Any) -> None:
+    frame = kind({"x": [0.0, 2.0, 4.0, 10.0, None], "z": [1, 2, 3, 4, 5]})
+    points = kind({"x": [0.0, 10.0], "z": [1, 4]})
+    method = BoostClean(n_neighbors=1).fit(frame, list("aabbb"), X_val=points, y_val=["a", "b"])
+    made = method.repair(frame)
+    assert isinstance(made, kind)
+    assert list(made["x"]) == [0.0, 2.0, 4.0, 10.0, 4.0]
+    for other in (frame.head(4), kind({"x": [0.0, 2.0, 4.0, 9.0, None], "z": [1, 2, 3, 4, 5]})):
+        with pytest.raises(DataError, match="repairs the data it was fitted to; got other data"):
+            method.repair(other)
+
+
+def test_a_repaired_frame_is_the_version_as_it_was_given() -> None:
+    frame = pd.DataFrame({"x": [0.0, 2.0, 9.0, 8.0], "town": ["A", "B", None, None]})
+    version = frame.assign(town=["A", "B", "C", None])
+    method = BoostClean({"v": version}, n_neighbors=1)
+    method.fit(frame, [0, 0, 1, 1], X_val=frame.head(2), y_val=[0, 0])
+    assert method.repair(frame)["town"].tolist() == ["A", "B", "C", "absent"]
+
+
 def test_versions_of_a_space_go_first() -> None:
     frame = pd.DataFrame({"x": [0.0, None, 9.0, 10.0], "same": 1})
     table = IncompleteTable(frame, ["a", "a", "b", "b"])

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cpclean.baselines import softmax
 from cpclean.baselines.activeclean import ActiveClean
 from cpclean.baselines.base import source_of
 from cpclean.baselines.boostclean import BoostClean
@@ -103,3 +104,18 @@ def test_activeclean_learns_from_cleaned_rows() -> None:
     ]  # fmt: skip
     start, end = np.mean(found, axis=0)
     assert end > start + 0.02
+
+
+@pytest.mark.parametrize("name", ["Supreme", "Bank"])
+def test_activeclean_comes_near_its_optimum_once_all_rows_are_clean(name: str) -> None:
+    space = loaded(name)
+    data = space.table.dataset
+    rows, ridge = space.closest_world(), softmax.ridge_of(1.0, data.n_rows, 2)
+    Z = softmax.with_intercept(rows)
+    best = softmax.fitted(rows, data.codes, 2, 1.0)
+    method = ActiveClean(counts=[0, len(data.dirty_rows)]).fit(space)
+    start, end, least = (softmax.loss(one, Z, data.codes, ridge) for one in (*method.path_, best))
+    assert start - end > 0.6 * (start - least)
+    likely = softmax.with_intercept(space.X_test) @ best.T
+    optimum = (data.classes[likely.argmax(axis=1)] == space.y_test).mean()
+    assert method.score(space.X_test, space.y_test) == pytest.approx(optimum, abs=0.015)

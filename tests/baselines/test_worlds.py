@@ -16,6 +16,7 @@ from cpclean.baselines.base import source_of
 from cpclean.baselines.filling import by_rule, with_holes
 from cpclean.baselines.worlds import ClosestWorld, DefaultCleaning, GroundTruth, Imputed
 from cpclean.cleaning.truth import closest_candidates
+from cpclean.data.encoding import UnseenCategoryWarning
 from cpclean.errors import DataError, TableError
 from cpclean.experiments.fresh import Sizes, default_world, fresh_space, generated_table
 
@@ -129,6 +130,13 @@ def test_ground_truth() -> None:
     assert fitted.repair(table)["town"].tolist() == ["B", "A", "C", "A"]
 
 
+def test_the_true_frame_is_given_back_though_the_space_lacks_a_category() -> None:
+    with pytest.warns(UnseenCategoryWarning, match="1 in column 'town'"):
+        made = GroundTruth(pd.DataFrame(TRUTH)).repair(mixed())
+    assert made["town"].tolist() == ["B", "A", "C", "A"]
+    assert made["size"].tolist() == [1, 3, 4, 7]
+
+
 def test_the_closest_world_takes_other_for_what_is_no_candidate() -> None:
     table = mixed(categories={"town": ["C"]})
     made = ClosestWorld(pd.DataFrame(TRUTH)).repair(table)
@@ -231,6 +239,9 @@ def test_an_imputer_of_a_dataset_sees_vectors_with_holes() -> None:
 def test_bad_imputers() -> None:
     with pytest.raises(DataError, match=r"must have fit_transform, as scikit-learn's.*got str"):
         Imputed("mean", n_neighbors=1).fit(mixed())
+    for call in (Imputed(SimpleImputer).repair, Imputed(SimpleImputer, n_neighbors=1).fit):
+        with pytest.raises(DataError, match=r"got the class SimpleImputer. Pass SimpleImputer\(\)"):
+            call(mixed())
     data = IncompleteDataset([[[0.0], [5.0]], [[1.0], [2.0]]], ["a", "b"])
     with (
         pytest.raises(DataError, match=r"must fill every hole of 2 vectors of length 1; got shape"),

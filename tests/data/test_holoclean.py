@@ -225,6 +225,16 @@ def test_threshold_of_correlation() -> None:
     assert as_lists(model_of(table, fallback=1, correlation=low).domains(0, hole)) == [[0]]
 
 
+def test_threshold_of_shares_is_strict_without_the_own_cell() -> None:
+    # Beside p: x 5 times, w 4 times, y twice; one of these apart, 1 is not more than 0.1 * 10.
+    table = {"A": [*"xxxxxwwwwyy", *"zzzzz"], "B": [*"ppppppppppp", *"qqqqq"]}
+    model = model_of(table)
+    assert model.attributes[0].values == ("x", "z", "w", "y")
+    row = codes_of(model)[[10]]
+    assert as_lists(model.domains(0, row, observed=True)) == [[0, 2]]
+    assert as_lists(model.domains(0, np.array([[-1, 0]]))) == [[0, 2, 3]]  # 2 of 11
+
+
 def test_domain_is_the_union_over_attributes() -> None:
     table = {"A": [*"xxyyzz"], "B": [*"ppqqrr"], "C": [*"kkllmm"]}
     model = model_of(table)

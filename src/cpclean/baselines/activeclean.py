@@ -6,8 +6,9 @@
    same holes; nothing is added where none is cleaned yet.
 3. Draw a batch, without replacement, with probabilities proportional to the sizes of the guesses;
    clean it.
-4. Step against the sum of the gradients of rows clean before, plus the importance-weighted sum over
-   the batch, divided by the number of rows; the rate decays from batch to batch.
+4. Step, a few times, against the sum of the gradients of rows clean before, plus the
+   importance-weighted sum over the batch, divided by the number of rows; the rate decays from
+   batch to batch.
 
 The batch stands for all rows still dirty, without bias; see `cpclean.baselines.batches`.
 """
@@ -50,15 +51,18 @@ class ActiveClean(Baseline):
         default what the space knows.
     counts : sequence of int, optional
         At which numbers of cleaned rows to look; by default eleven even steps from none to all. The
-        last one ends the cleaning, and batches are cut so that each is met.
-    batch_size : int, default=10
-    steps : int, default=1
-        Steps a batch. Only the first one's gradient is unbiased; more of them make more of the rows
-        that are clean already.
+        last one ends the cleaning, and batches are cut so that each is met; a cut batch steps only
+        as far as its share of a whole one.
+    batch_size : int, default=50
+    steps : int, default=10
+        Steps a batch. Only the first one's gradient is unbiased. With fewer, the model is far from
+        its optimum even when all rows are clean; with more, or with small batches, it follows
+        the few rows of the last batch.
     learning_rate : float, optional
         Of the first step; by default the inverse of the loss's largest curvature.
     decay : float, default=0.5
-        Batch number t, from 0, has the rate learning_rate / (1 + t) ** decay.
+        After t batches, cut ones counted by their share, the rate is
+        learning_rate / (1 + t) ** decay.
     C : float, default=1.0
         The inverse penalty, as in scikit-learn's LogisticRegression.
     exact : bool, default=False
@@ -87,8 +91,8 @@ class ActiveClean(Baseline):
         self,
         truth: Any = None,
         counts: Sequence[int] | None = None,
-        batch_size: int = 10,
-        steps: int = 1,
+        batch_size: int = 50,
+        steps: int = 10,
         learning_rate: float | None = None,
         decay: float = 0.5,
         C: float = 1.0,
@@ -146,7 +150,7 @@ class _Run:
     """The state of a cleaning: parameters, which rows are clean, and what was seen."""
 
     def __init__(self, method: ActiveClean, source: Source) -> None:
-        self.batch_size = checked_size(method.batch_size, "batch_size")
+        size = checked_size(method.batch_size, "batch_size")
         self.steps = checked_size(method.steps, "steps")
         self.decay = _checked(method.decay, "decay", positive=False)
         C = _checked(method.C, "C")
@@ -158,6 +162,7 @@ class _Run:
         self.after = softmax.with_intercept(answered_rows(source, method.truth, method.exact))
         self.dirty = np.zeros(data.n_rows, dtype=bool)
         self.dirty[data.dirty_rows] = True
+        self.batch_size = max(1, min(size, len(data.dirty_rows)))
         clean = ~self.dirty
         self.after[clean] = self.before[clean]
         holes = np.isnan(with_holes(source))
@@ -169,7 +174,6 @@ class _Run:
         else:
             self.rate = _checked(method.learning_rate, "learning_rate")
         self.order: list[int] = []
-        self.n_batches = 0
 
     def clean_batch(self, size: int) -> None:
         open_ = np.flatnonzero(self.dirty)
@@ -177,12 +181,12 @@ class _Run:
         drawn = draw_batch(chances, size, self.rng)
         weights = importance_weights(chances, drawn)
         batch = open_[drawn]
-        rate = self.rate / (1 + self.n_batches) ** self.decay
+        share, done = size / self.batch_size, len(self.order) / self.batch_size
+        rate = share * self.rate / (1 + done) ** self.decay
         for _ in range(self.steps):
             self.theta = self.theta - rate * self.gradient(batch, weights)
         self.dirty[batch] = False
         self.order.extend(batch.tolist())
-        self.n_batches += 1
 
     def expected_sizes(self, rows: Ints) -> Floats:
         """How large the clean gradients of dirty rows are expected to be."""

@@ -84,6 +84,12 @@ class Source:
         return getattr(self.space, name, None)
 
 
+def brings_labels(data: Any) -> bool:
+    """Whether data is a table, a dataset or a space, rather than a frame or array."""
+    known = isinstance(data, IncompleteTable | IncompleteDataset)
+    return known or isinstance(getattr(data, "table", None), IncompleteTable)
+
+
 def source_of(data: Any, y: Any = None) -> Source:
     """What a user's data is; frames and arrays become tables with default candidates."""
     if isinstance(data, IncompleteTable):

@@ -25,6 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 from cpclean.baselines.base import (
     Baseline,
     Source,
+    brings_labels,
     check_neighbors,
     checked_size,
     label_codes,
@@ -163,9 +164,13 @@ class BoostClean(Baseline):
     def repair(self, data: Any, y: Any = None) -> Any:
         """The version of the first round, which is best on the validation points.
 
-        A frame, or vectors where it was given as such. The data has to be that of `fit`.
+        A frame, or vectors where it was given as such. The data has to be that of `fit`; a frame or
+        array needs no labels.
         """
         check_is_fitted(self, "source_")
+        if y is None and not brings_labels(data):
+            own = self.source_.dataset.labels
+            y = own if len(data) == len(own) else range(len(data))
         if source_of(data, y).dataset != self.source_.dataset:
             raise DataError("BoostClean repairs the data it was fitted to; got other data. Fit it.")
         best = self.versions_[self.rounds_[0].version]

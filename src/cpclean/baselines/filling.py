@@ -21,7 +21,7 @@ from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.repairs import Imputers, whole_domain
 from cpclean.data.rows import Floats
 from cpclean.data.table import IncompleteTable
-from cpclean.errors import TableError, offenders
+from cpclean.errors import DataError, TableError, offenders
 
 Filled = list[Column]
 
@@ -72,6 +72,7 @@ def _likeliest(table: IncompleteTable, row: int) -> Mapping[str, Any]:
 
 def by_imputer(table: IncompleteTable, imputer: Any) -> Filled:
     """Numbers as a copy of an imputer fills them; categories are the most frequent ones."""
+    check_imputer(imputer)
     known = []
     for place, column in enumerate(table.columns):
         values = column.values.copy()
@@ -83,6 +84,18 @@ def by_imputer(table: IncompleteTable, imputer: Any) -> Filled:
             if table.columns[cell].missing[row]:
                 filled[cell].values[row] = proposed[0]
     return filled
+
+
+def check_imputer(imputer: Any) -> None:
+    """Refuse what cannot fill holes."""
+    if isinstance(imputer, type):
+        name = imputer.__name__
+        raise DataError(f"an imputer must be an object; got the class {name}. Pass {name}().")
+    if not hasattr(imputer, "fit_transform"):
+        raise DataError(
+            "an imputer must have fit_transform, as scikit-learn's have; "
+            f"got {type(imputer).__name__}."
+        )
 
 
 def by_candidates(table: IncompleteTable, numbers: Sequence[int]) -> Filled:
@@ -97,7 +110,7 @@ def by_candidates(table: IncompleteTable, numbers: Sequence[int]) -> Filled:
 
 
 def by_frame(table: IncompleteTable, frame: Any, what: str) -> Filled:
-    """A whole version of the table; a category that the space does not have is no category."""
+    """A whole version of the table as it is given; an empty category is no category."""
     kinds = {column.name: column.kind for column in table.columns}
     given = {column.name: column for column in columns_from(frame, None, table.null_tokens)}
     if table.label is not None:
@@ -118,12 +131,24 @@ def by_frame(table: IncompleteTable, frame: Any, what: str) -> Filled:
         if feature is None:
             continue
         if column.kind == "categorical":
-            known = set(feature.categories)
-            column.values[[value not in known for value in column.values]] = ABSENT
+            column.values[column.missing] = ABSENT
         elif column.missing.any():
             rows = offenders(np.flatnonzero(column.missing).tolist())
             raise TableError(f"{what} has holes in column {column.name!r}, row {rows}: fill them.")
     return filled
+
+
+def encoded(table: IncompleteTable, filled: Filled) -> Floats:
+    """Filled columns as vectors; a category that the space does not have is no category."""
+    columns = []
+    for column, feature in zip(filled, table.encoding.features, strict=True):
+        if feature is not None and column.kind == "categorical":
+            known = set(feature.categories)
+            values = column.values.copy()
+            values[[value not in known for value in values]] = ABSENT
+            column = replace(column, values=values)
+        columns.append(column)
+    return table.encoding.encode(columns)
 
 
 def frame_of(table: IncompleteTable, filled: Filled) -> Any:

@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from cpclean.baselines.base import Source, checked_seed
+from cpclean.baselines.base import Source, brings_labels, checked_seed
 from cpclean.baselines.filling import Filled, by_rule
 from cpclean.baselines.worlds import World
 from cpclean.data.columns import Column
 from cpclean.data.frames import columns_from, is_frame, kind_of_frame
 from cpclean.data.holoclean import HoloSettings
 from cpclean.data.holoclean_cells import holo_cells
-from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.rows import Floats
 from cpclean.data.table import IncompleteTable
 from cpclean.errors import TableError
@@ -108,8 +107,7 @@ class HoloClean(World):
         A frame like the one given, or an array for an array. Holes in a column without any value
         stay.
         """
-        known = IncompleteTable | IncompleteDataset
-        if isinstance(data, known) or isinstance(getattr(data, "table", None), IncompleteTable):
+        if brings_labels(data):
             return super().repair(data, y)
         columns = columns_from(data)
         missing = np.column_stack([column.missing for column in columns])

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cpclean.baselines.base import Source
-from cpclean.baselines.filling import LAST, Filled, by_frame, by_imputer, by_rule
+from cpclean.baselines.filling import LAST, Filled, by_frame, by_imputer, by_rule, encoded
 from cpclean.baselines.worlds import imputed_rows
 from cpclean.data.frames import is_frame
 from cpclean.data.reading import read_csv
@@ -100,7 +100,7 @@ def _version(source: Source, name: str, given: Any) -> Version:
     imputer = hasattr(given, "fit_transform")
     if table is not None and (imputer or is_frame(given)):
         filled = by_imputer(table, given) if imputer else by_frame(table, given, what)
-        return Version(name, table.encoding.encode(filled), filled)
+        return Version(name, encoded(table, filled), filled)
     if imputer:
         return Version(name, imputed_rows(source, given))
     if isinstance(given, str) or not hasattr(given, "__array__"):

@@ -8,13 +8,22 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import clone
 
-from cpclean.baselines.base import Baseline, Source, check_neighbors, one_world, source_of, vote
+from cpclean.baselines.base import (
+    Baseline,
+    Source,
+    brings_labels,
+    check_neighbors,
+    one_world,
+    source_of,
+    vote,
+)
 from cpclean.baselines.filling import (
     Filled,
     by_candidates,
     by_frame,
     by_imputer,
     by_rule,
+    check_imputer,
     frame_of,
     with_holes,
 )
@@ -76,8 +85,7 @@ class World(Baseline):
 
 def _unlabelled(data: Any) -> Source:
     """Data whose labels do not matter: a frame gets some of its own, one a row."""
-    given = isinstance(data, IncompleteTable | IncompleteDataset)
-    if given or isinstance(getattr(data, "table", None), IncompleteTable):
+    if brings_labels(data):
         return source_of(data)
     table = IncompleteTable(data, label=list(range(len(data))), prior="uniform")
     return source_of(table)
@@ -206,11 +214,7 @@ class Imputed(World):
 
 def imputed_rows(source: Source, imputer: Any) -> Floats:
     """The training rows as an imputer fills them."""
-    if not hasattr(imputer, "fit_transform"):
-        raise DataError(
-            "an imputer must have fit_transform, as scikit-learn's have; "
-            f"got {type(imputer).__name__}."
-        )
+    check_imputer(imputer)
     if source.table is not None:
         return source.table.encoding.encode(by_imputer(source.table, imputer))
     rows = with_holes(source)
