@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from copy import copy
 from html import escape
-from typing import Any, Self
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,9 @@ from cpclean.data.table import IncompleteTable
 from cpclean.errors import QueryError, TableError, offenders
 from cpclean.queries import certain, shares
 from cpclean.queries.geometry import Metric, ask
+
+if TYPE_CHECKING:
+    from cpclean.report.page import Report
 
 
 class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -167,6 +171,23 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
     def world_counts(self, X: Any) -> npt.NDArray[Any]:
         """The exact number of worlds that predict each label, as Python ints."""
         return shares.world_counts(*self._question(X), n_jobs=self.n_jobs)
+
+    def report(self, X: Any, y: Any = None, path: Any = None, **options: Any) -> Report:
+        """What the holes mean for the predictions of X, as one HTML page that needs no network.
+
+        Parameters
+        ----------
+        X : as in `predict`
+        y : true labels of X, optional
+            For accuracy.
+        path : optional
+            A file to write the page to.
+        **options
+            As in `cpclean.report.report`, such as title, interactive, truth.
+        """
+        # Reports come later on the data's way, and imports only point back: opened by its name.
+        made: Report = import_module("cpclean.report.page").report(self, path, X=X, y=y, **options)
+        return made
 
     def _take_over(self, X: IncompleteTable | IncompleteDataset, y: Any) -> npt.NDArray[Any]:
         if y is not None:

@@ -181,3 +181,26 @@ def test_a_question_can_be_pickled(data: IncompleteDataset) -> None:
     assert (other.row, other.candidates, other.gain) == (0, question.candidates, question.gain)
     assert other.why.shares_after.tolist() == question.why.shares_after.tolist()
     assert str(other) == str(question)
+
+
+@pytest.mark.parametrize("strategy", ["cpclean", "cells"])
+@pytest.mark.parametrize("seed", range(8))
+def test_settles_says_what_why_says_and_changes_nothing(seed: int, strategy: str) -> None:
+    data, X, k = problem(seed)
+    session = CleaningSession(data, X + X[:2], k, strategy)
+    while (question := session.ask()) is not None:
+        gains = session.gains().tolist()
+        settled = [question.settles(number).tolist() for number in range(len(question.candidates))]
+        assert settled == [points.tolist() for points in question.why.settles]
+        assert question.points.tolist() == question.why.points.tolist()
+        assert session.gains().tolist() == gains
+        session.tell(**question.answer(len(question.candidates) - 1))
+
+
+def test_settles_where_distances_are_given() -> None:
+    data = IncompleteDataset([[[0.0], [5.0]], [[1.0], [7.0]], [[6.0]]], ["a", "b", "b"])
+    distances = np.abs(np.array([[0.0], [4.0]]) - np.array([[0.0, 5.0, 1.0, 7.0, 6.0]]))
+    question = CleaningSession(data, distances, 1, metric="precomputed").ask()
+    assert [question.settles(number).tolist() for number in range(2)] == [
+        points.tolist() for points in question.why.settles
+    ]

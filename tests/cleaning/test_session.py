@@ -245,7 +245,7 @@ def test_a_budget(data: IncompleteDataset) -> None:
     session = CleaningSession(data, X, 1, budget=1)
     assert not session.done
     session.tell(session.ask().row, 1)
-    assert session.stopped == "the budget of 1 answers is spent"
+    assert session.stopped == "the budget of 1 answer is spent"
     assert session.ask() is None
     assert session.ask(2) == []
     session.budget = 2
@@ -734,3 +734,13 @@ def test_a_value_too_large_to_measure_with_is_refused() -> None:
         session.tell(0, value=[1e200])
     assert session.answers == []
     assert session.data == data
+
+
+def test_known_is_what_was_told() -> None:
+    frame = pd.DataFrame({"age": [18, None, 30], "pets": [None, 1, 2], "y": ["a", "b", "a"]})
+    session = CleaningSession(IncompleteTable(frame, label="y"), frame[["age", "pets"]][2:], 1)
+    assert session.known == {}
+    session.tell(1, value={"age": 41})
+    session.tell(0, candidate=1)
+    session.skip(1)
+    assert session.known == {1: {"age": 41.0}, 0: {"pets": 1.25}}

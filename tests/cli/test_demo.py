@@ -8,7 +8,9 @@ from click.testing import CliRunner
 
 from cpclean import CPCleanError
 from cpclean.cli import main
-from cpclean.cli.demo import _best_row, _count_text, _example, _from_certain_to_open, _share_text
+from cpclean.cli.charts import curves
+from cpclean.cli.demo import _from_certain_to_open, share_text
+from cpclean.cli.wines import wines
 
 
 def run(*args: str):
@@ -23,7 +25,8 @@ def demo():
 def test_help_lists_the_verbs_with_an_example():
     result = run("--help")
     assert result.exit_code == 0
-    assert "demo" in result.output
+    for verb in ("demo", "inspect", "check", "count", "rank", "simulate", "bench", "reproduce"):
+        assert f"\n  {verb} " in result.output
     assert "Example:" in result.output
 
 
@@ -40,24 +43,42 @@ def test_version():
     assert run("--version").output.strip().endswith(cpclean.__version__)
 
 
-def test_demo_answers_the_three_questions(demo):
+def test_demo_tells_the_whole_story(demo):
     assert demo.exit_code == 0, demo.output
     assert demo.stderr == ""
     text = " ".join(demo.stdout.split())
-    assert "75 rows have holes, 90 in all" in text
-    assert "5^90 ≈ 10^63 worlds" in text
-    assert re.search(r"1\. .* \d+ of 200 query points \(\d+\.\d%\)", text)
-    assert re.search(r"2\. How many worlds", text)
-    assert re.search(r"3\. .* Row \d+: .* from 0\.\d+ to 0\.\d+", text)
+    assert re.search(r"119 wines .* \d+ rows have holes, \d+ in all", text)
+    assert re.search(r"about 10\^\d+\.\d worlds", text)
+    assert re.search(r"1\. .* \d+ of 59 other wines \(\d+\.\d%\)", text)
+    assert "2. How many worlds predict each cultivar?" in text
+    assert re.search(r"3\. .* Row \d+, which lacks [a-z ]+\. .* by 0\.\d{4} nats", text)
+    assert "4. Ten answers, from the values that were hidden:" in text
+    assert re.search(r"5\. .* certain after \d+ answers; in random order after \d+", text)
+    assert text.index("Where to go next") < text.index("cpclean inspect train.csv --label y")
+
+
+def test_demo_gives_ten_true_answers(demo):
+    lines = [
+        [cell.strip() for cell in line.strip("│").split("│")]
+        for line in demo.stdout.split("4. Ten answers")[1].splitlines()
+        if re.match(r"│ +\d", line)
+    ]
+    assert [int(line[0]) for line in lines] == list(range(1, 11))
+    truth = wines(0).truth
+    for _, row, told, _, _ in lines:
+        for name, value in re.findall(r"([a-z]+) ([\d.]+)", told):
+            assert truth.loc[int(row), name] == pytest.approx(float(value))
+    shares = [float(line[4].rstrip("%")) for line in lines]
+    assert shares[0] < shares[-1]
 
 
 def test_demo_table_shows_certain_and_open_points(demo):
     lines = [
         [cell.strip() for cell in line.strip("│").split("│")]
-        for line in demo.stdout.splitlines()
+        for line in demo.stdout.split("3. Which row")[0].splitlines()
         if re.match(r"│ +\d", line)
     ]
-    assert len(lines) == 8
+    assert len(lines) == 5
     for _, possible, certain, *shares, count in lines:
         assert (certain == "yes") == (len(possible.split()) == 1) == ("100%" in shares)
         assert re.fullmatch(r"\d{4}…\d{4} \(\d+\)", count)
@@ -66,6 +87,12 @@ def test_demo_table_shows_certain_and_open_points(demo):
 
 def test_demo_fits_a_narrow_terminal(demo):
     assert max(len(line) for line in demo.stdout.splitlines()) <= 80
+
+
+def test_demo_names_only_verbs_that_there_are(demo):
+    named = re.findall(r"^  cpclean (\w+)", demo.stdout, re.MULTILINE)
+    assert named
+    assert set(named) <= set(main.commands)
 
 
 def test_demo_is_the_same_for_the_same_seed(demo):
@@ -84,12 +111,19 @@ def test_demo_in_plain_ascii():
     assert result.stdout.isascii()
 
 
-@pytest.mark.parametrize("k", ["0", "-3", "301"])
+def test_demo_where_all_is_certain():
+    result = run("demo", "--neighbors", "119")
+    assert result.exit_code == 0, result.output
+    assert "None: every prediction is certain already." in result.stdout
+    assert "Where to go next" in result.stdout
+
+
+@pytest.mark.parametrize("k", ["0", "-3", "120"])
 def test_a_mistake_is_told_without_a_traceback(k):
     result = run("demo", "--neighbors", k)
     assert result.exit_code == 2
     assert result.stdout == ""
-    assert re.match(rf"Error: n_neighbors .*\b300\b.*{k}", result.stderr)
+    assert re.match(rf"Error: --neighbors must be .*\b119\b.*{k}", result.stderr)
     assert "Traceback" not in result.stderr
 
 
@@ -98,16 +132,19 @@ def test_debug_shows_where_it_went_wrong():
     assert isinstance(result.exception, CPCleanError)
 
 
-def test_generated_table_is_what_the_text_says():
-    example = _example(seed=3)
-    assert len(example.data.dirty_rows) == 75
-    assert example.data.n_worlds == example.n_repairs**example.n_holes
-    assert example.points.shape == (200, 4)
-
-
-def test_no_row_is_recommended_where_all_is_certain():
-    text = _best_row(np.array([True, True]), 0.0, np.zeros(3))
-    assert text.endswith("None: every prediction is certain already.")
+def test_the_laboratory_skips_pale_wines():
+    example = wines(seed=3)
+    holes = example.table.holes
+    assert example.table.names[3] == "flavanoids"
+    assert example.table.names[5] == "proline"
+    assert example.n_skipped == holes[:, [3, 5]].sum()
+    assert not holes[:, [0, 1, 4]].any()
+    skipped = holes[:, 3] | holes[:, 5]
+    colour = example.truth["colour"].to_numpy()
+    assert np.median(colour[skipped]) < np.median(colour[~skipped])
+    for row in example.table.dataset.dirty_rows.tolist():
+        known = {name: value for name, value in example.table.row(row).items() if value is not None}
+        assert example.truth.loc[row, list(known)].to_dict() == known
 
 
 @pytest.mark.parametrize("n_certain", [0, 1, 5, 19, 20])
@@ -134,9 +171,27 @@ def test_points_on_show_are_distinct_and_end_with_the_most_open(n_certain):
     ],
 )
 def test_share_text(share, possible, certain, text):
-    assert _share_text(share, possible, certain) == text
+    assert share_text(share, possible, certain) == text
 
 
-def test_count_text():
-    assert _count_text(123456789012, gap="…") == "123456789012"
-    assert _count_text(5**90, gap="…") == "8077…5625 (63)"
+# -- curves ----------------------------------------------------------------------------------------
+
+
+def test_curves_hold_between_points_and_begin_below_the_lowest():
+    drawn = curves({"one": [(0, 0.62), (50, 1.0)], "two": [(0, 0.62), (100, 0.8)]}, True).split(
+        "\n"
+    )
+    assert drawn[0].startswith(" 100% |")
+    assert drawn[8].startswith("  60% |")
+    assert drawn[8].count("*") == 30
+    assert drawn[0].count("*") == 30
+    assert "o" not in drawn[0]
+    assert drawn[-1].split() == ["*", "one", "o", "two"]
+    assert drawn[-2].split() == ["0", "100", "answers"]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.97, 1.0])
+def test_a_curve_of_one_point(share):
+    drawn = curves({"one": [(0, share)]}, False)
+    assert drawn.count("●") == 60 + 1
+    assert max(map(len, drawn.splitlines())) <= 80

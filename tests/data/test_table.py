@@ -422,6 +422,12 @@ def test_rows_without_values_are_numbered_as_in_the_frame() -> None:
         IncompleteTable(frame, "y", drop_unlabelled=True)
 
 
+def test_a_row_of_holes_with_listed_candidates() -> None:
+    frame = pd.DataFrame({"age": [20.0, None, 35.0]})
+    table = IncompleteTable(frame, ["a", "b", "b"], repairs={"age": [18, 30]}, prior="uniform")
+    assert table.candidates(1) == [{"age": 18.0}, {"age": 30.0}]
+
+
 def test_duplicate_columns() -> None:
     with pytest.raises(TableError, match=r"more than one column is called 'a'\. Rename them first"):
         IncompleteTable(pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), label=[0, 1])

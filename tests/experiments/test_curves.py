@@ -13,9 +13,9 @@ from rich.console import Console
 
 from cpclean import is_certain
 from cpclean.experiments import curves
-from cpclean.experiments.charts import Line, Panel, chart
 from cpclean.experiments.fresh import Sizes, fresh_space, generated_table
 from cpclean.experiments.spaces import Space
+from cpclean.report.svg import Line, Panel, chart
 
 SVG = "{http://www.w3.org/2000/svg}"
 SMALL = Sizes(train=60, val=40, test=80)

@@ -176,15 +176,8 @@ class Board:
         Where distances are given, `candidate` is the number, among the candidates at the start, of
         the row's first candidate now; None if it is to be found by its vector.
         """
-        before, old = self._query, self._query.data
-        prepare_changed(old, data, row)
-        after = replace(before, data=data, rows=prepared_rows(data).rows)
-        if before.metric == _near.PRECOMPUTED:
-            after = self._with_distances(after, row, candidate)
-        else:
-            check_magnitude(prepared_rows(data), before.points, before.metric)
-        bound = np.minimum(self._bounds(before, row), self._bounds(after, row))
-        affected = bound <= self._reach
+        old, after = self._query.data, self._after(row, data, candidate)
+        affected = self._affected(after, row)
         if within(data._stored_row(row), old._stored_row(row)):
             affected &= ~self._certain
         was = self._certain.copy()
@@ -197,7 +190,29 @@ class Board:
             unsettled=self._numbers(np.flatnonzero(was & ~self._certain)),
         )
 
+    def would_settle(self, row: int, data: IncompleteDataset, candidate: int | None) -> Ints:
+        """The points that such a change would make certain, numbered as in X; nothing changes."""
+        after = self._after(row, data, candidate)
+        open_ = np.flatnonzero(self._affected(after, row) & ~self._certain)
+        parts = replace(after, points=after.points[open_]).over_blocks(possible_in_block)
+        labels = [np.zeros(0, np.int64), *(part.sum(axis=1) for part in parts)]
+        return self._numbers(open_[np.concatenate(labels) == 1])
+
     # -- plumbing --------------------------------------------------------------------------
+
+    def _after(self, row: int, data: IncompleteDataset, candidate: int | None) -> Query:
+        """The query over data that differs in one row."""
+        prepare_changed(self.data, data, row)
+        after = replace(self._query, data=data, rows=prepared_rows(data).rows)
+        if after.metric == _near.PRECOMPUTED:
+            return self._with_distances(after, row, candidate)
+        check_magnitude(prepared_rows(data), after.points, after.metric)
+        return after
+
+    def _affected(self, after: Query, row: int) -> Bools:
+        """Whether each distinct point can have the row, as it was or as it would be, near to it."""
+        bound = np.minimum(self._bounds(self._query, row), self._bounds(after, row))
+        return np.asarray(bound <= self._reach)
 
     def _numbers(self, distinct: Ints) -> Ints:
         """Where distinct points stand in X."""

@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -26,6 +27,7 @@ from cpclean.queries.geometry import Metric
 
 if TYPE_CHECKING:
     from cpclean.classifier import CertainKNeighborsClassifier
+    from cpclean.report.page import Report
 
 
 class CleaningSession:
@@ -160,12 +162,18 @@ class CleaningSession:
         return self._state.history
 
     @property
+    def known(self) -> dict[int, dict[Any, Any]]:
+        """What was told of each row, by column; for a dataset, by column number."""
+        return {row: dict(one.raw or one.features) for row, one in self._state.known.items()}
+
+    @property
     def stopped(self) -> str | None:
         """Why there is nothing more to ask, in words; None while there is."""
         if self._state.board.all_certain:
             return "all validation points are certain"
         if self.budget is not None and len(self.history) >= self.budget:
-            return f"the budget of {self.budget} answers is spent"
+            answers = "1 answer" if self.budget == 1 else f"{self.budget} answers"
+            return f"the budget of {answers} is spent"
         if self.certain_share >= self.target_share:
             return f"{self.target_share:.4g} or more of the validation points are certain"
         askable = self._askable()
@@ -413,6 +421,20 @@ class CleaningSession:
 
         made = CertainKNeighborsClassifier(n_neighbors=self.n_neighbors, metric=self.metric)
         return made.fit(self._subject.with_data(self.data))
+
+    def report(self, path: Any = None, **options: Any) -> Report:
+        """What the holes mean for the validation points, as one HTML page that needs no network.
+
+        Parameters
+        ----------
+        path : optional
+            A file to write the page to.
+        **options
+            As in `cpclean.report.report`, such as title, interactive, truth.
+        """
+        # Reports come later on the data's way, and imports only point back: opened by its name.
+        made: Report = import_module("cpclean.report.page").report(self, path, **options)
+        return made
 
     # -- plumbing --------------------------------------------------------------------------
 

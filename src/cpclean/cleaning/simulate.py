@@ -67,7 +67,7 @@ def simulate(
     """
     if budget is not None and (not is_whole(budget) or budget < 0):
         raise CPCleanError(f"budget must be None or an int of at least 0; got {budget!r}.")
-    person = _Person(session, truth, exact)
+    person = Person(session, truth, exact)
     limit = len(session._questions.row) if budget is None else budget
     before = len(session.history)
     try:
@@ -84,8 +84,8 @@ def simulate(
     return session.history
 
 
-class _Person:
-    """Knows the truth."""
+class Person:
+    """Knows the truth, given as `simulate` takes it, and answers questions."""
 
     def __init__(self, session: CleaningSession, truth: Any, exact: bool) -> None:
         self._subject, self._exact = session._subject, exact
@@ -116,6 +116,7 @@ class _Person:
             self._numbers = closest_candidates(data, vectors, table)
 
     def answer(self, question: Question) -> dict[str, Any]:
+        """What to tell the session of the question's row."""
         row = question.row
         if self._exact and self._raw is not None:
             asked = self._subject.cells(row) if question.column is None else [question.column]

@@ -7,10 +7,16 @@ from __future__ import annotations
 
 import click
 
+from cpclean.cli.bench import bench
+from cpclean.cli.clean import clean
 from cpclean.cli.demo import demo
+from cpclean.cli.inspect import inspect
 from cpclean.cli.mistakes import Verbs
 from cpclean.cli.predict import check, count
+from cpclean.cli.rank import rank
+from cpclean.cli.report import report
 from cpclean.cli.reproduce import reproduce
+from cpclean.cli.simulate import simulate
 
 
 @click.group(name="cpclean", cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
@@ -25,5 +31,5 @@ def main(debug: bool) -> None:
     """
 
 
-for verb in (demo, check, count, reproduce):
+for verb in (demo, inspect, check, count, rank, clean, simulate, report, bench, reproduce):
     main.add_command(verb)

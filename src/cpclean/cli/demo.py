@@ -2,150 +2,112 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from cpclean.cli.charts import curves
+from cpclean.cli.output import terminal, working
+from cpclean.cli.predict import short_count
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+    from rich.console import Console
     from rich.table import Table
 
-    from cpclean.data.incomplete import IncompleteDataset
+    from cpclean.cleaning.question import Question
+    from cpclean.cleaning.session import CleaningSession
+    from cpclean.cli.wines import Wines
+
+# Answers that are given one by one, random orders to compare with, and points on show.
+ANSWERS = 10
+ORDERS = 5
+SHOWN = 5
+WIDTH = 80
+
+NEXT = {
+    "inspect": ("inspect train.csv --label y", "do the holes matter?"),
+    "clean": ("clean train.csv --label y", "clean, answer by answer"),
+    "report": ("report train.csv --label y -o page.html", "a page to show around"),
+    "serve": ("serve --demo", "this demo in a browser"),
+}
 
 
-@click.command()
+@click.command(short_help="The whole story on a built-in table.")
 @click.option(
     "--seed",
     type=click.IntRange(min=0),
     default=0,
     show_default=True,
-    help="Which table to generate.",
+    help="Which cells are missing, and which rows are to be predicted.",
 )
 @click.option(
     "--neighbors",
+    "-k",
     type=int,
     default=3,
     show_default=True,
     metavar="K",
     help="How many nearest neighbours vote.",
 )
-def demo(seed: int, neighbors: int) -> None:
-    """Generate a table with holes and ask the three questions of it.
+@click.pass_context
+def demo(ctx: click.Context, seed: int, neighbors: int) -> None:
+    """The whole story on a built-in table: what is certain, what to clean, what it brings.
+
+    The table is of wines, from scikit-learn's own data; nothing is downloaded and nothing is
+    written. Some laboratory results are hidden, and the hidden values answer the questions.
 
     \b
     Example:
       cpclean demo --seed 7 --neighbors 1
     """
-    from rich.console import Console
+    from cpclean.cli.wines import wines
 
-    console = Console(highlight=False)
-    example = _example(seed)
-    with console.status("Asking; the first run ever also compiles the kernels ..."):
-        answers = _ask(example, neighbors)
-
-    data, certain = example.data, answers.certain
-    about = "~" if console.options.ascii_only else "≈"
-    voters = "nearest neighbour" if neighbors == 1 else f"{neighbors} nearest neighbours"
-    console.print(
-        f"A generated table: {data.n_rows} rows, {data.n_features} features, "
-        f"{len(data.classes)} classes. {len(data.dirty_rows)} rows have holes, {example.n_holes} "
-        f"in all, and a hole might be filled with any of {example.n_repairs} values. So the table "
-        f"stands for [bold]{example.n_repairs}^{example.n_holes} {about} "
-        f"10^{math.log10(data.n_worlds):.0f} worlds[/]."
-    )
-    console.print(
-        f"\n[bold]1. Which predictions are certain?[/] {certain.sum()} of {len(certain)} query "
-        f"points ({certain.mean():.1%}) get the same label from their {voters} in every world."
-    )
-    console.print(
-        "\n[bold]2. How many worlds predict each label?[/] "
-        f"{len(answers.shown)} of the points, from certain to most open:"
-    )
-    console.print(_worlds_table(data.classes, answers, ascii_only=console.options.ascii_only))
-    console.print(_best_row(certain, answers.entropies.mean(), answers.expected))
-
-
-@dataclass(frozen=True)
-class _Example:
-    """A generated table with holes, and points to ask about."""
-
-    data: IncompleteDataset
-    points: NDArray[np.float64]
-    n_holes: int
-    n_repairs: int
+    with working("Asking; the first run ever also compiles the kernels"):
+        example = wines(seed)
+        session = example.session(neighbors)
+        answers = _asked(example, session)
+        question = session.ask()
+    console = terminal()
+    console.width = min(WIDTH, console.width)
+    console.soft_wrap = False
+    _tell_table(console, example)
+    _tell_certain(console, answers, neighbors)
+    _tell_next(console, question, example)
+    if question is not None:
+        _clean(console, session, example)
+        _tell_curve(console, session, example)
+    _tell_ways(console, ctx)
 
 
 @dataclass(frozen=True)
 class _Answers:
-    """What the queries say: about all points and rows, and more about the few points on show."""
+    """What the queries say: about all points, and more about the few points on show."""
 
+    classes: NDArray[Any]
     certain: NDArray[np.bool_]
-    entropies: NDArray[np.float64]
-    expected: NDArray[np.float64]
     shown: NDArray[np.intp]
     possible: NDArray[np.bool_]
     shares: NDArray[np.float64]
     counts: NDArray[np.object_]
 
 
-def _example(seed: int) -> _Example:
-    """300 rows of 4 features in 3 overlapping classes; a quarter of the rows lack a cell or two.
-
-    A missing cell might hold its column's minimum, first quartile, mean, third quartile or
-    maximum: the candidates of the paper's section on experiments.
-    """
-    import itertools
-
-    import numpy as np
-
-    from cpclean.data.incomplete import IncompleteDataset
-
-    n_rows, n_features, n_points = 300, 4, 200
-    names = np.array(["ash", "elm", "oak"])
-    rng = np.random.default_rng(seed)
-    centres = rng.normal(scale=1.5, size=(len(names), n_features))
-    kinds = rng.integers(len(names), size=n_rows + n_points)
-    values = centres[kinds] + rng.normal(size=(n_rows + n_points, n_features))
-    table, points = values[:n_rows], values[n_rows:]
-
-    missing = np.zeros((n_rows, n_features), dtype=bool)
-    for position, row in enumerate(rng.choice(n_rows, size=n_rows // 4, replace=False)):
-        n_lost = 2 if position % 5 == 0 else 1
-        missing[row, rng.choice(n_features, size=n_lost, replace=False)] = True
-
-    known = np.where(missing, np.nan, table)
-    low, first, third, high = np.nanquantile(known, [0, 0.25, 0.75, 1], axis=0)
-    repairs = np.stack([low, first, np.nanmean(known, axis=0), third, high], axis=1)
-    candidates = []
-    for row, holes in zip(table, missing, strict=True):
-        filled = np.array(list(itertools.product(*repairs[holes])))
-        versions = np.tile(row, (len(filled), 1))
-        versions[:, holes] = filled
-        candidates.append(versions)
-    data = IncompleteDataset(candidates, names[kinds[:n_rows]])
-    return _Example(data, points, n_holes=int(missing.sum()), n_repairs=repairs.shape[1])
-
-
-def _ask(example: _Example, n_neighbors: int) -> _Answers:
-    from cpclean.queries.certain import is_certain, possible_labels
-    from cpclean.queries.gains import expected_entropies
+def _asked(example: Wines, session: CleaningSession) -> _Answers:
+    from cpclean.queries.certain import possible_labels
     from cpclean.queries.shares import entropies, world_counts, world_shares
 
-    data, points = example.data, example.points
-    certain = is_certain(data, points, n_neighbors)
-    spread = entropies(data, points, n_neighbors)
-    shown = _from_certain_to_open(certain, spread, n_shown=8)
+    data, points = example.table.dataset, example.table.encode(example.points)
+    k = session.n_neighbors
+    shown = _from_certain_to_open(session.certain, entropies(data, points, k), SHOWN)
     return _Answers(
-        certain=certain,
-        entropies=spread,
-        expected=expected_entropies(data, points, n_neighbors),
+        classes=data.classes,
+        certain=session.certain,
         shown=shown,
-        possible=possible_labels(data, points[shown], n_neighbors),
-        shares=world_shares(data, points[shown], n_neighbors),
-        counts=world_counts(data, points[shown], n_neighbors),
+        possible=possible_labels(data, points[shown], k),
+        shares=world_shares(data, points[shown], k),
+        counts=world_counts(data, points[shown], k),
     )
 
 
@@ -160,13 +122,46 @@ def _from_certain_to_open(
     return order[np.linspace(start, len(order) - 1, n_shown).round().astype(np.intp)]
 
 
-def _worlds_table(classes: NDArray[Any], answers: _Answers, ascii_only: bool) -> Table:
+# -- telling ---------------------------------------------------------------------------------------
+
+
+def _tell_table(console: Console, example: Wines) -> None:
+    from cpclean.report.summary import worlds_text
+
+    table = example.table
+    about = "about " if table.dataset.n_worlds >= 10**6 else ""
+    console.print(
+        f"[bold]A table with holes.[/] {table.n_rows} wines of three cultivars, "
+        f"{len(table.names)} measurements each. The laboratory skipped "
+        f"{example.n_skipped} costly analyses, more often for pale wines; now and then, magnesium "
+        f"was forgotten. {len(table.dataset.dirty_rows)} rows have holes, {table.holes.sum()} in "
+        f"all, and a hole might hold any of 5 values. So the table stands for "
+        f"[bold]{about}{worlds_text(table.dataset.n_worlds)} worlds[/]."
+    )
+
+
+def _tell_certain(console: Console, answers: _Answers, neighbors: int) -> None:
+    certain = answers.certain
+    voters = "nearest neighbour" if neighbors == 1 else f"{neighbors} nearest neighbours"
+    console.print(
+        f"\n[bold]1. Which predictions are certain?[/] {certain.sum()} of {len(certain)} other "
+        f"wines ({certain.mean():.1%}) get the same cultivar from their {voters} in every world."
+    )
+    console.print(
+        f"\n[bold]2. How many worlds predict each cultivar?[/] {len(answers.shown)} of the wines, "
+        "from certain to most open:"
+    )
+    console.print(_worlds_table(answers, ascii_only=console.options.ascii_only))
+
+
+def _worlds_table(answers: _Answers, ascii_only: bool) -> Table:
     """One line a point: possible labels, the share of each, the exact count of the winner."""
     from rich import box
     from rich.table import Table
 
+    classes = answers.classes
     table = Table(box=box.ASCII2 if ascii_only else box.ROUNDED)
-    table.add_column("point", justify="right")
+    table.add_column("wine", justify="right")
     table.add_column("possible")
     table.add_column("certain")
     for label in classes:
@@ -179,16 +174,13 @@ def _worlds_table(classes: NDArray[Any], answers: _Answers, ascii_only: bool) ->
             str(point),
             " ".join(str(label) for label in classes[possible]),
             "[green]yes[/]" if certain else "no",
-            *(
-                _share_text(shares[label], possible[label], certain)
-                for label in range(len(classes))
-            ),
-            _count_text(answers.counts[at, winner], gap="..." if ascii_only else "…"),
+            *(share_text(shares[label], possible[label], certain) for label in range(len(classes))),
+            short_count(answers.counts[at, winner], gap="..." if ascii_only else "…"),
         )
     return table
 
 
-def _share_text(share: float, possible: bool, certain: bool) -> str:
+def share_text(share: float, possible: bool, certain: bool) -> str:
     """A share in percent that reads 100 % only for a certain label, however near a float comes."""
     if not possible:
         return "-"
@@ -199,21 +191,85 @@ def _share_text(share: float, possible: bool, certain: bool) -> str:
     return ">99.9%" if share > 0.999 else f"{share:.1%}"
 
 
-def _count_text(count: int, gap: str) -> str:
-    """An exact count; of a long one the ends and, in brackets, how many digits it has."""
-    digits = str(count)
-    if len(digits) <= 12:
-        return digits
-    return f"{digits[:4]}{gap}{digits[-4:]} ({len(digits)})"
-
-
-def _best_row(certain: NDArray[np.bool_], before: float, after: NDArray[np.float64]) -> str:
-    question = "\n[bold]3. Which row should be cleaned first?[/]"
-    if certain.all():
-        return f"{question} None: every prediction is certain already."
-    best = int(after.argmin())
-    return (
-        f"{question} Row {best}: once its true values are known, the mean entropy of the "
-        f"predictions is expected to fall from {before:.4f} to {after[best]:.4f}, the lowest that "
-        "any one row can bring."
+def _tell_next(console: Console, question: Question | None, example: Wines) -> None:
+    head = "\n[bold]3. Which row should be cleaned first?[/]"
+    if question is None:
+        console.print(f"{head} None: every prediction is certain already.")
+        return
+    why, row = question.why, example.table.row(question.row)
+    holes = [name for name, value in row.items() if value is None]
+    settled = [len(points) for points in why.settles]
+    at_once = f" and knowing it may settle up to {max(settled)} at once" if any(settled) else ""
+    near = "1 uncertain wine" if len(why.points) == 1 else f"{len(why.points)} uncertain wines"
+    console.print(
+        f"{head} Row {question.row}, which lacks {' and '.join(holes)}. It can be among the "
+        f"nearest of {near}{at_once}. It is expected to lower the mean "
+        f"entropy of all predictions by {question.gain:.4f} nats, more than any other row."
     )
+
+
+def _clean(console: Console, session: CleaningSession, example: Wines) -> None:
+    """Ten answers, one line each."""
+    from rich import box
+    from rich.table import Table
+
+    from cpclean.cleaning.simulate import simulate
+
+    plain = console.options.ascii_only
+    table = Table(box=box.ASCII2 if plain else box.ROUNDED)
+    for name in ("answer", "row", "the truth, told", "settled", "certain"):
+        table.add_column(name, justify="left" if "told" in name else "right")
+    while len(session.history) < ANSWERS and not session.done:
+        record = simulate(session, example.truth, 1, exact=True, progress=False)[-1]
+        told = session.answers[-1]["value"]
+        table.add_row(
+            str(len(session.history)),
+            str(record.row),
+            ", ".join(f"{name} {value:g}" for name, value in told.items()),
+            str(record.settled),
+            f"{record.certain_share:.1%}",
+        )
+    count = len(session.history)
+    many = {1: "One answer", ANSWERS: "Ten answers"}.get(count, f"{count} answers")
+    console.print(f"\n[bold]4. {many}[/], from the values that were hidden:")
+    console.print(table)
+
+
+def _tell_curve(console: Console, session: CleaningSession, example: Wines) -> None:
+    """To the end, against random orders."""
+    from cpclean.cleaning.simulate import simulate
+
+    k, start = session.n_neighbors, float(example.session(session.n_neighbors).certain_share)
+    with working("Cleaning to the end, and in random orders"):
+        simulate(session, example.truth, exact=True, progress=False)
+        others = [example.session(k, "random", seed) for seed in range(ORDERS)]
+        for other in others:
+            simulate(other, example.truth, exact=True, progress=False)
+    orders = [_curve(other, start) for other in others]
+    longest = max(map(len, orders))
+    held = [[*shares, *shares[-1:] * (longest - len(shares))] for shares in orders]
+    mean = [sum(shares) / ORDERS for shares in zip(*held, strict=True)]
+    asked, random = len(session.history), sum(len(shares) - 1 for shares in orders) / ORDERS
+    console.print(
+        f"\n[bold]5. What it brings.[/] All predictions are certain after {asked} "
+        f"answer{'s' if asked > 1 else ''}; in random order after {random:.0f}, on average, of "
+        f"{len(example.table.dataset.dirty_rows)} rows with holes. Share of certain predictions:"
+    )
+    lines = {
+        "the row that is expected to help most": list(enumerate(_curve(session, start))),
+        f"random order (mean of {ORDERS})": list(enumerate(mean)),
+    }
+    click.echo(curves(lines, console.options.ascii_only))
+
+
+def _curve(session: CleaningSession, start: float) -> list[float]:
+    return [start, *(record.certain_share for record in session.history)]
+
+
+def _tell_ways(console: Console, ctx: click.Context) -> None:
+    group = ctx.parent.command if ctx.parent else None
+    verbs = group.commands if isinstance(group, click.Group) else {}
+    console.print("\n[bold]Where to go next[/]")
+    for verb, (line, told) in NEXT.items():
+        if verb in verbs:
+            click.echo(f"  cpclean {line:<39} {told}".rstrip())

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
+import re
+import signal
 import sys
+import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 import click
@@ -13,6 +19,16 @@ import click
 from cpclean.errors import CPCleanError
 
 INTERRUPTED = 130
+
+# The library names its keywords; here they are options.
+_OPTIONS = (
+    (r"Pass drop_unlabelled=True", "Pass --drop-unlabelled"),
+    (r"\bn_neighbors must be\b", "--neighbors must be"),
+    (r"""kinds=\{(['"])(.+?)\1: "(\w+)"\}""", r"--kind '\2=\3'"),
+    (r"\bkinds must map columns\b", "--kind must map columns"),
+    (r"pass index_col=False", "correct the header"),
+    (r"\by_val must have labels such as the data", "validation labels must be such as the table"),
+)
 
 
 class Mistake(click.ClickException):
@@ -28,28 +44,76 @@ class Verbs(click.Group):
     interrupted with Ctrl-C.
     """
 
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order in which people meet them."""
+        return list(self.commands)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; warnings become notes."""
         if ctx.params["debug"]:
             return super().invoke(ctx)
-        with warnings.catch_warnings():
-            warnings.showwarning = _note  # type: ignore[assignment]
+        with warnings.catch_warnings(), _interrupts() as interrupted:
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = _Notes()
             try:
                 return super().invoke(ctx)
             except CPCleanError as error:
-                raise Mistake(str(error)) from error
+                if interrupted:
+                    raise _interruption() from None
+                raise Mistake(in_options(str(error))) from error
             except BrokenPipeError:
                 _close_quietly()
                 raise click.exceptions.Exit(1) from None
             except OSError as error:
                 raise click.ClickException(_told(error)) from error
             except KeyboardInterrupt:
-                click.echo("Interrupted.", err=True)
-                raise click.exceptions.Exit(INTERRUPTED) from None
+                raise _interruption() from None
 
 
-def _note(message: Warning | str, *_: Any) -> None:
-    click.echo(f"Note: {message}", err=True)
+@contextmanager
+def _interrupts() -> Iterator[list[int]]:
+    """What Ctrl-C has sent so far: pandas takes one in the middle of a file for a broken file."""
+    seen: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        seen.append(number)
+        signal.default_int_handler(number, frame)
+
+    usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if not usual or threading.current_thread() is not threading.main_thread():
+        yield seen  # somebody else looks after it
+        return
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield seen
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _interruption() -> click.exceptions.Exit:
+    click.echo("Interrupted.", err=True)
+    return click.exceptions.Exit(INTERRUPTED)
+
+
+def in_options(text: str) -> str:
+    """A message of the library in one line, with the command line's options for its keywords."""
+    text = " ".join(text.split())
+    for keyword, option in _OPTIONS:
+        text = re.sub(keyword, option, text)
+    return text
+
+
+class _Notes:
+    """Tells every warning once, in one line."""
+
+    def __init__(self) -> None:
+        self._told: set[str] = set()
+
+    def __call__(self, message: Warning | str, *_: Any, **__: Any) -> None:
+        text = in_options(str(message))
+        if text not in self._told:
+            self._told.add(text)
+            click.echo(f"Note: {text}", err=True)
 
 
 def _told(error: OSError) -> str:

@@ -45,12 +45,22 @@ class Validation:
 
 def training_options(command: Command) -> Command:
     """Give a command FILE, --label and the rest as one `training`."""
+    return _training_options(command, required=True)
+
+
+def optional_training_options(command: Command) -> Command:
+    """The same for a command that can do without a file: both are "" then."""
+    return _training_options(command, required=False)
+
+
+def _training_options(command: Command, required: bool) -> Command:
+    absent: dict[str, Any] = {"required": True} if required else {"default": ""}
     return _packed(
         command,
         "training",
         Training,
-        click.argument("file"),
-        click.option("--label", "-l", required=True, metavar="COLUMN", help="The label column."),
+        click.argument("file", **absent),
+        click.option("--label", "-l", metavar="COLUMN", help="The label column.", **absent),
         click.option(
             "--neighbors", "-k", type=int, default=3, show_default=True, metavar="K",
             help="How many nearest neighbours vote.",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 FORMATS = ("table", "csv", "json")
+# More lines than this are no help on a screen.
+SCREEN = 20
 SUFFIXES = (".csv", ".tsv", ".json", ".parquet", ".xlsx")
 
 
@@ -42,16 +46,51 @@ def terminal(stderr: bool = False) -> Console:
     return Console(stderr=stderr, highlight=False, soft_wrap=not stderr)
 
 
-def write(frame: Any, format_: str | None, out: str | None, title: str = "") -> None:
-    """Print a frame, or write it to a file; on a terminal as a table with a title."""
+@contextmanager
+def working(what: str) -> Iterator[Callable[[str], None]]:
+    """Say what is going on while it does, on a terminal; call what is given to say more."""
+    console = terminal(stderr=True)
+    if not console.is_terminal:
+        yield lambda told: None
+        return
+    from rich.markup import escape
+
+    with console.status(f"{escape(what)} ...") as status:
+        yield lambda told: status.update(f"{escape(told)} ...")
+
+
+def write(
+    frame: Any, format_: str | None, out: str | None, title: str = "", most: int | None = SCREEN
+) -> None:
+    """Print a frame, or write it to a file; as a table with a title, only its first lines."""
     if out is not None:
         write_file(frame, out)
     elif format_ == "json":
         click.echo(json.dumps(records(frame), indent=2, ensure_ascii=False, default=str))
-    elif format_ == "csv" or (format_ is None and not terminal().is_terminal):
-        click.echo(frame.to_csv(index=False), nl=False)
+    elif for_people(format_, out):
+        terminal().print(drawn(frame if most is None else frame.iloc[:most], title))
+        if most is not None and len(frame) > most:
+            more = f"{len(frame) - most:,} more; all of them with --format csv or --out FILE."
+            click.echo(more, err=True)
     else:
-        terminal().print(drawn(frame, title))
+        click.echo(flat(frame).to_csv(index=False), nl=False)
+
+
+def for_people(format_: str | None, out: str | None) -> bool:
+    """Whether a table is to be printed: it is asked for, or there is a terminal to read it."""
+    return out is None and (format_ == "table" or (format_ is None and terminal().is_terminal))
+
+
+def flat(frame: Any) -> Any:
+    """Lists in cells as text, for what has no lists."""
+    listed = [name for name in frame.columns if _holds_lists(frame[name])]
+    return frame.assign(
+        **{name: ["; ".join(map(str, one)) for one in frame[name]] for name in listed}
+    )
+
+
+def _holds_lists(column: Any) -> bool:
+    return len(column) > 0 and isinstance(column.iloc[0], list)
 
 
 def records(frame: Any) -> list[dict[str, Any]]:
@@ -81,8 +120,8 @@ def plain(value: Any) -> Any:
     return value if isinstance(value, bool | int | float | str) else str(value)
 
 
-def drawn(frame: Any, title: str = "") -> Any:
-    """A frame as a table for a terminal."""
+def drawn(frame: Any, title: str = "", right: tuple[str, ...] = ()) -> Any:
+    """A frame as a table for a terminal; numbers, and columns that are named, to the right."""
     import pandas as pd
     from rich import box
     from rich.markup import escape
@@ -91,9 +130,9 @@ def drawn(frame: Any, title: str = "") -> Any:
     ascii_only = terminal().options.ascii_only
     table = Table(title=escape(title) or None, box=box.ASCII2 if ascii_only else box.ROUNDED)
     for name in frame.columns:
-        numeric = pd.api.types.is_numeric_dtype(frame[name])
+        numeric = name in right or pd.api.types.is_numeric_dtype(frame[name])
         table.add_column(escape(str(name)), justify="right" if numeric else "left")
-    for row in frame.itertuples(index=False):
+    for row in flat(frame).itertuples(index=False):
         table.add_row(*(escape(_shown(value)) for value in row))
     return table
 
@@ -109,10 +148,9 @@ def _shown(value: Any) -> str:
 def write_file(frame: Any, out: str) -> None:
     """Write a frame in the format of the file's name; the file is whole or is not there."""
     path = Path(out).expanduser()
-    suffix = next((one for one in (*SUFFIXES, ".csv.gz") if out.lower().endswith(one)), None)
-    if suffix is None:
-        raise Mistake(f"the file to write must end in one of {', '.join(SUFFIXES)}; got {out!r}.")
+    suffix = _suffix(out)
     check_writable(path)
+    frame = frame if suffix == ".json" else flat(frame)
     draft = path.with_name(f".part-{os.getpid()}-{path.name}")
     try:
         if suffix == ".json":
@@ -131,6 +169,20 @@ def write_file(frame: Any, out: str) -> None:
         ) from problem
     finally:
         draft.unlink(missing_ok=True)
+
+
+def ready(out: str | None) -> None:
+    """Complain about a place that cannot be written to before the work, not after it."""
+    if out is not None:
+        _suffix(out)
+        check_writable(Path(out).expanduser())
+
+
+def _suffix(out: str) -> str:
+    for suffix in (*SUFFIXES, ".csv.gz"):
+        if out.lower().endswith(suffix):
+            return suffix
+    raise Mistake(f"the file to write must end in one of {', '.join(SUFFIXES)}; got {out!r}.")
 
 
 def check_writable(path: Path) -> None:

@@ -12,14 +12,14 @@ from cpclean.cli.options import (
     training_options,
     validation_options,
 )
-from cpclean.cli.output import check_writable, output_options, write
+from cpclean.cli.output import for_people, output_options, ready, terminal, working, write
 from cpclean.cli.tables import Problem, open_problem
 
 if TYPE_CHECKING:
     from cpclean.classifier import CertainKNeighborsClassifier
 
 
-@click.command()
+@click.command(short_help="Which predictions are certain.")
 @training_options
 @validation_options
 @output_options
@@ -37,16 +37,17 @@ def check(training: Training, validation: Validation, format_: str | None, out: 
     """
     ready(out)
     problem, classifier = fitted(training, validation)
-    points = problem.points
-    possible = classifier.possible_labels(points)
+    with working("Looking at the predictions"):
+        possible = classifier.possible_labels(problem.points)
+        predicted = classifier.predict(problem.points)
     classes = classifier.classes_
     certain = possible.sum(axis=1) == 1
     _told(
         problem,
         {
             "certain": certain.tolist(),
-            "prediction": classifier.predict(points).tolist(),
-            "possible": [" ".join(str(one) for one in classes[row]) for row in possible],
+            "prediction": predicted.tolist(),
+            "possible": [classes[row].tolist() for row in possible],
         },
         f"{certain.sum()} of {len(certain)} predictions are certain",
         format_,
@@ -54,7 +55,7 @@ def check(training: Training, validation: Validation, format_: str | None, out: 
     )
 
 
-@click.command()
+@click.command(short_help="How many worlds predict each label, exactly.")
 @training_options
 @validation_options
 @output_options
@@ -78,24 +79,39 @@ def count(
     """
     ready(out)
     problem, classifier = fitted(training, validation)
-    found = (classifier.predict_proba if shares else classifier.world_counts)(problem.points)
-    as_text = (
-        (lambda values: values.tolist()) if shares else (lambda values: list(map(str, values)))
-    )
+    with working("Counting worlds"):
+        found = (classifier.predict_proba if shares else classifier.world_counts)(problem.points)
+    as_text = digits_of if not for_people(format_, out) else short_count
     columns = {
-        f"{'share' if shares else 'worlds'}: {label}": as_text(found[:, number])
+        f"{'share' if shares else 'worlds'}: {label}": [
+            one if shares else as_text(one) for one in found[:, number].tolist()
+        ]
         for number, label in enumerate(classifier.classes_)
     }
-    what = "Share of the prior mass" if shares else "Worlds"
+    what = "Share of the prior mass" if shares else "Worlds (digits)"
     _told(problem, columns, f"{what} behind each label", format_, out)
 
 
-def ready(out: str | None) -> None:
-    """Complain about a place that cannot be written to before the work, not after it."""
-    from pathlib import Path
+def digits_of(number: int) -> str:
+    """All digits of a number; Python itself stops at 4,300."""
+    import sys
 
-    if out is not None:
-        check_writable(Path(out).expanduser())
+    most = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        return str(number)
+    finally:
+        sys.set_int_max_str_digits(most)
+
+
+def short_count(number: int, gap: str | None = None) -> str:
+    """A count for a screen: of a long one the ends and, in brackets, how many digits it has."""
+    digits = digits_of(number)
+    if len(digits) <= 12:
+        return digits
+    if gap is None:
+        gap = "..." if terminal().options.ascii_only else "…"
+    return f"{digits[:4]}{gap}{digits[-4:]} ({len(digits)})"
 
 
 def fitted(
@@ -104,9 +120,10 @@ def fitted(
     """The problem, and the classifier that answers about its points."""
     from cpclean.classifier import CertainKNeighborsClassifier
 
-    problem = open_problem(training, validation)
-    made = CertainKNeighborsClassifier(training.neighbors, metric=training.metric)
-    return problem, made.fit(problem.table)
+    with working("Reading"):
+        problem = open_problem(training, validation)
+        made = CertainKNeighborsClassifier(training.neighbors, metric=training.metric)
+        return problem, made.fit(problem.table)
 
 
 def _told(

@@ -37,6 +37,11 @@ class Problem:
     frame: Any  # the training file as it was read, the held out rows included
 
     @property
+    def whole(self) -> Any:
+        """The training file as a frame; where it lists domains, with holes in their place."""
+        return getattr(self.frame, "frame", self.frame)
+
+    @property
     def row_of(self) -> dict[int, int]:
         """From the number in the file to the row of the table."""
         return {number: row for row, number in enumerate(self.rows.tolist())}
@@ -73,6 +78,7 @@ def kinds_of(given: Training) -> dict[str, str]:
 def open_table(given: Training) -> Problem:
     """The training table alone; there are no points."""
     frame = _without(read_frame(given.file, given), given)
+    check_rows(frame, given, given.file)
     return _problem(frame, given, None, None, None)
 
 
@@ -82,26 +88,34 @@ def open_problem(given: Training, validation: Validation) -> Problem:
 
     if validation.val == given.file == "-":
         raise Mistake("only one of the two files can be standard input.")
-    whole = read_frame(given.file, given)
+    frame = _without(read_frame(given.file, given), given)
+    check_rows(frame, given, given.file)
     if validation.val is not None:
-        points, labels, kept = read_points(validation.val, given)
-        return _problem(_without(whole, given), given, points, labels, kept)
+        points, labels, kept = read_points(validation.val, given, empty_columns(frame))
+        return _problem(frame, given, points, labels, kept)
+    if given.label not in getattr(frame, "frame", frame).columns:
+        return _problem(frame, given, None, None, None)  # which tells
     if given.domains:
         raise Mistake("with --domains, name the validation rows with --val.")
-    held = _held_out(whole, given, validation)
-    rest = np.setdiff1d(np.arange(len(whole)), held)
-    frame = _without(whole, given)
+    held = _held_out(frame, given, validation)
+    rest = np.setdiff1d(np.arange(len(frame)), held)
     points = frame.iloc[held].drop(columns=given.label)
     labels = frame[given.label].iloc[held].to_numpy()
     return _problem(frame, given, points, labels, held, rest)
 
 
-def read_points(file: str, given: Training) -> tuple[Any, NDArray[Any] | None, NDArray[np.int64]]:
-    """Complete rows to predict: features, labels if the file has them, numbers in the file."""
+def read_points(
+    file: str, given: Training, empty: list[Any] | None = None
+) -> tuple[Any, NDArray[Any] | None, NDArray[np.int64]]:
+    """Complete rows to predict: features, labels if the file has them, numbers in the file.
+
+    Columns that are empty in the training table play no part, and may be so here.
+    """
     import numpy as np
 
     frame = _without(read_frame(file, given), given, forgiving=True)
     frame = frame.frame if given.domains else frame
+    _check_finite(frame, file)
     labels = None
     if given.label in frame.columns:
         column = frame[given.label]
@@ -114,7 +128,8 @@ def read_points(file: str, given: Training) -> tuple[Any, NDArray[Any] | None, N
                 err=True,
             )
         frame = frame.drop(columns=given.label)
-    kept = np.flatnonzero(frame.notna().all(axis=1).to_numpy())
+    needed = frame.drop(columns=empty or [], errors="ignore")
+    kept = np.flatnonzero(needed.notna().all(axis=1).to_numpy())
     if not len(kept):
         raise Mistake(f"every row of {file} has holes; points to predict have to be complete.")
     if len(kept) < len(frame):
@@ -130,10 +145,8 @@ def _held_out(frame: Any, given: Training, validation: Validation) -> NDArray[np
     """Complete rows, at random; training keeps the rest."""
     import numpy as np
 
-    if given.label not in frame.columns:
-        return np.arange(0)  # building the table tells
-    features = _without(frame, given)
-    complete = np.flatnonzero(features.notna().all(axis=1).to_numpy())
+    needed = frame.drop(columns=empty_columns(frame))
+    complete = np.flatnonzero(needed.notna().all(axis=1).to_numpy())
     wanted = round(validation.val_share * len(frame))
     if not len(complete):
         raise Mistake(
@@ -173,6 +186,54 @@ def _without(found: Any, given: Training, forgiving: bool = False) -> Any:
     return replace(found, frame=left) if given.domains else left
 
 
+def empty_columns(frame: Any) -> list[Any]:
+    """The columns without any value; nothing can be said about them, and they are ignored."""
+    frame = getattr(frame, "frame", frame)
+    return list(frame.columns[frame.isna().all()])
+
+
+def check_rows(found: Any, given: Training, file: str) -> None:
+    """Refuse rows that cannot be used, by their numbers in the file.
+
+    Building the table would refuse them too, but counts its rows without those held out.
+    """
+    from cpclean.errors import offenders
+
+    frame = found.frame if given.domains else found
+    if given.label not in frame.columns:
+        return  # building the table tells
+    unlabelled = frame[given.label].isna().to_numpy()
+    if unlabelled.any() and not unlabelled.all() and not given.drop_unlabelled:
+        raise Mistake(
+            f"every row of {file} needs a label; missing in row "
+            f"{offenders(unlabelled.nonzero()[0].tolist())}. Pass --drop-unlabelled to leave these "
+            "rows out."
+        )
+    features = frame.drop(columns=given.label)
+    _check_finite(features, file)
+    empty = features.isna().all(axis=1).to_numpy() & ~unlabelled
+    if empty.any() and not given.domains and len(features.columns):
+        raise Mistake(
+            f"every row of {file} needs at least one value besides its label; nothing is known of "
+            f"row {offenders(empty.nonzero()[0].tolist())}. Take these rows out of the file."
+        )
+
+
+def _check_finite(frame: Any, file: str) -> None:
+    import numpy as np
+
+    from cpclean.errors import offenders
+
+    for name, column in frame.select_dtypes("number").items():
+        infinite = np.isinf(column.to_numpy(dtype=np.float64, na_value=np.nan))
+        if infinite.any():
+            raise Mistake(
+                f"column {str(name)!r} of {file} has infinite values in row "
+                f"{offenders(infinite.nonzero()[0].tolist())}. Empty these cells, which makes them "
+                "holes, or put numbers in their place."
+            )
+
+
 def _problem(
     frame: Any,
     given: Training,
@@ -181,7 +242,6 @@ def _problem(
     point_rows: Any,
     rest: Any = None,
 ) -> Problem:
-
     from cpclean.data.table import IncompleteTable
 
     kinds = {name: kind for name, kind in kinds_of(given).items() if name not in given.drop}
@@ -195,4 +255,16 @@ def _problem(
         drop_unlabelled=given.drop_unlabelled,
     )
     rows = table.rows_kept if rest is None else rest[table.rows_kept]
-    return Problem(table, rows, points, labels, point_rows, frame)
+    return Problem(table, rows, points, _as_classes(labels, table), point_rows, frame)
+
+
+def _as_classes(labels: NDArray[Any] | None, table: IncompleteTable) -> NDArray[Any] | None:
+    """Labels as the training table has them: a file of numbers alone is not read as text is."""
+    import numpy as np
+
+    if labels is None:
+        return None
+    classes = table.dataset.classes.tolist()
+    spelled = {str(one): one for one in classes}
+    found = [one if one in classes else spelled.get(str(one), one) for one in labels.tolist()]
+    return np.array(found) if len({type(one) for one in found}) == 1 else labels

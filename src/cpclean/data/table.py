@@ -161,7 +161,8 @@ class IncompleteTable:
         missing = np.column_stack([column.missing for column in self.columns])
         doubted = doubted[self.rows_kept] & ~missing
         self.holes = missing | doubted
-        if isinstance(repair, ColumnValues | Imputers):  # others may know such a row
+        told = isinstance(repair, ColumnValues) and repair.by_column
+        if isinstance(repair, ColumnValues | Imputers) and not told:  # others may know such a row
             self._check_empty_rows(missing)
         # Nothing is learnt from a doubted cell: neither candidates, scales nor priors.
         known = [_blanked(column, doubted[:, n]) for n, column in enumerate(self.columns)]

@@ -25,7 +25,6 @@ from cpclean.cleaning.question import Question
 from cpclean.cleaning.session import CleaningSession
 from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.rows import Floats
-from cpclean.experiments.charts import Line, Panel, chart, write_chart
 from cpclean.experiments.fresh import USUAL, Sizes, fresh_space, generated_table
 from cpclean.experiments.priors import (
     GENERATED,
@@ -38,6 +37,7 @@ from cpclean.experiments.priors import (
 from cpclean.experiments.spaces import PUBLISHED, Space, load_space
 from cpclean.experiments.store import Result, Store, Task, run_tasks, with_versions
 from cpclean.queries.certain import is_certain
+from cpclean.report.svg import Line, Panel, chart, write_chart
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -1,0 +1,356 @@
+"""cpclean clean: a person is asked row by row, and every answer is kept the moment it is given."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cpclean.cli.mistakes import INTERRUPTED, Mistake
+from cpclean.cli.options import Training, Validation, training_options, validation_options
+from cpclean.cli.output import SUFFIXES, check_writable, terminal, working
+from cpclean.cli.questions import progress
+from cpclean.cli.tables import Problem, open_problem
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from cpclean.cleaning.session import CleaningSession
+    from cpclean.cli.cleaned import Original
+    from cpclean.storage.journal import Journal
+    from cpclean.storage.kept import KeptSession
+
+
+@click.command()
+@training_options
+@validation_options
+@click.option(
+    "--log", metavar="FILE", help="Where answers are kept.  [default: FILE.answers.jsonl]"
+)
+@click.option(
+    "--out",
+    "-o",
+    metavar="FILE",
+    help=f"The cleaned table: {', '.join(SUFFIXES)}.  [default: beside FILE, as .cleaned]",
+)
+@click.option(
+    "--fill",
+    type=click.Choice(["default", "likely"]),
+    help="Fill what nobody answered too: with the column's mean or most frequent value, or with "
+    "the likeliest candidate.  [default: leave it as it is]",
+)
+@click.option(
+    "--strategy",
+    type=click.Choice(["cpclean", "random", "cells"]),
+    default="cpclean",
+    show_default=True,
+    help="What to ask for next. cells: single cells instead of rows.",
+)
+@click.option(
+    "--budget",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Stop after so many answers, those in the log included.",
+)
+@click.option(
+    "--until",
+    type=click.FloatRange(0, 1),
+    default=1.0,
+    metavar="SHARE",
+    help="Stop when this share of the predictions is certain.  [default: 1]",
+)
+@click.option(
+    "--oracle",
+    metavar="FILE",
+    help="Answer from a file with the same rows and no holes, instead of asking.",
+)
+@click.option(
+    "--exact", is_flag=True, help="With --oracle: true values, not the nearest candidates."
+)
+@click.option("--json", "as_json", is_flag=True, help="End with a summary for machines.")
+def clean(
+    training: Training,
+    validation: Validation,
+    log: str | None,
+    out: str | None,
+    fill: str | None,
+    strategy: str,
+    budget: int | None,
+    until: float,
+    oracle: str | None,
+    exact: bool,
+    as_json: bool,
+) -> None:
+    """Ask for the rows that matter most, and write the cleaned table.
+
+    FILE is the training table, with holes. You are asked for the row whose true values would settle
+    most predictions, until all of them are certain or you stop. Every answer is in the log before
+    the next question is asked: after Ctrl-C, or if the computer dies, the same command goes on
+    where it was. Answers can be piped in, one a line.
+
+    \b
+    Example:
+      cpclean clean train.csv --label y --val val.csv
+      cpclean clean train.csv --label y --oracle truth.csv --out cleaned.csv
+    """
+    from cpclean.storage.journal import NotTakenError
+
+    _tolerate_letters()
+    _check_files(training, validation, oracle, exact)
+    places = _Places.of(training, log, out)
+    console = terminal(stderr=as_json)
+    with working("Reading"):
+        problem, original, truth = _read(training, validation, oracle)
+    settings = {"strategy": strategy, "budget": budget, "target_share": until}
+    with _journal(places.log, problem, training, validation, strategy) as journal:
+        try:
+            kept = _kept(journal, problem, training, validation, settings)
+            _greet(console, kept, problem, training, validation, places.log)
+            if truth is None:
+                from cpclean.cli.asking import Dialogue
+
+                Dialogue(kept, problem, console, original.lines).run()
+            else:
+                from cpclean.cli.oracle import answer_all
+
+                answer_all(kept, problem, truth, exact)
+        except KeyboardInterrupt:
+            _stopped_short(journal, places.log)
+        except NotTakenError as error:  # the disk's fault, not the person's
+            raise click.ClickException(f"{error} Free some space and run it again.") from error
+        _end(console, kept.session, problem, original, places, fill, as_json)
+
+
+# -- before ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Where the log and the cleaned table go."""
+
+    log: Path
+    out: str
+    named: bool  # whether the place of the table was asked for
+
+    @classmethod
+    def of(cls, training: Training, log: str | None, out: str | None) -> _Places:
+        """The places that are named, or else beside the table; refused before anybody answers."""
+        table = Path(training.file).expanduser()
+        suffix = next((one for one in (*SUFFIXES, ".csv.gz") if table.name.endswith(one)), ".csv")
+        beside = table.with_name(f"{table.name.removesuffix(suffix)}.cleaned{suffix}")
+        place = Path(out or beside).expanduser()
+        if not str(place).lower().endswith((*SUFFIXES, ".csv.gz")):
+            raise Mistake(
+                f"the file to write must end in one of {', '.join(SUFFIXES)}; got {str(place)!r}."
+            )
+        check_writable(place)
+        kept = Path(log or f"{table}.answers.jsonl").expanduser()
+        for one, what in ((place, "--out"), (kept, "--log")):
+            if one.exists() and table.exists() and one.samefile(table):
+                raise Mistake(
+                    f"{what} is {training.file} itself; its answers belong to it as it is, so "
+                    "name another file."
+                )
+        return cls(kept, str(place), out is not None)
+
+
+def _tolerate_letters() -> None:
+    """A letter that the terminal cannot show, or that is no UTF-8, must not end a session."""
+    import io
+    import sys
+
+    for stream, errors in (
+        (sys.stdout, "replace"),
+        (sys.stderr, "replace"),
+        (sys.stdin, "surrogateescape"),
+    ):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=errors)
+
+
+def _check_files(
+    training: Training, validation: Validation, oracle: str | None, exact: bool
+) -> None:
+    if "-" in (training.file, validation.val, oracle):
+        raise Mistake(
+            "cleaning goes on later with the same files, and reads answers from standard input: "
+            "name files instead of -."
+        )
+    if "://" in training.file:
+        raise Mistake("cleaning goes on later with the same table: download it first.")
+    if exact and oracle is None:
+        raise Mistake("--exact says how --oracle answers; name a file with --oracle.")
+
+
+def _read(
+    training: Training, validation: Validation, oracle: str | None
+) -> tuple[Problem, Original, Any]:
+    from cpclean.cli.cleaned import read_original
+    from cpclean.cli.oracle import true_rows
+
+    problem = open_problem(training, validation)
+    truth = None if oracle is None else true_rows(oracle, training, problem)
+    return problem, read_original(training), truth
+
+
+def _journal(
+    log: Path, problem: Problem, training: Training, validation: Validation, strategy: str
+) -> Journal:
+    """The log, if it belongs to this table and these settings."""
+    from cpclean.storage.fingerprint import fingerprint
+    from cpclean.storage.journal import Journal
+
+    settings = {
+        "label": training.label,
+        "neighbors": training.neighbors,
+        "metric": training.metric,
+        "repairs": training.repairs,
+        "prior": training.prior,
+        "strategy": strategy,
+    }
+    if strategy == "random":
+        settings["seed"] = validation.seed
+    return Journal(log, fingerprint(problem.table, problem.points, **settings))
+
+
+def _kept(
+    journal: Journal,
+    problem: Problem,
+    training: Training,
+    validation: Validation,
+    settings: dict[str, Any],
+) -> KeptSession:
+    """The session, told what the log has."""
+    from cpclean.cleaning.session import CleaningSession
+    from cpclean.storage.kept import KeptSession
+
+    again = f", and taking in {len(journal.entries)} answers" if journal.entries else ""
+    with working(f"Looking at {len(problem.point_rows)} predictions{again}"):
+        session = CleaningSession(
+            problem.table,
+            problem.points,
+            training.neighbors,
+            metric=training.metric,
+            random_state=validation.seed,
+            **settings,
+        )
+        return KeptSession(session, journal)
+
+
+def _greet(
+    console: Console,
+    kept: KeptSession,
+    problem: Problem,
+    training: Training,
+    validation: Validation,
+    log: Path,
+) -> None:
+    """What the table is, how much is certain, and what is there already."""
+    from rich.markup import escape
+
+    table, session, journal = problem.table, kept.session, kept.journal
+    for note in journal.notes:
+        click.echo(f"Note: {note}", err=True)
+    for one in table.report:
+        if one.treatment.startswith("kept, but looks"):
+            looks = one.treatment.removeprefix("kept, but ").split(":")[0]
+            click.echo(
+                f"Note: column {one.name!r} {looks}, which says nothing about a new row; leave it "
+                f"out with --drop {one.name!r}.",
+                err=True,
+            )
+    points = (
+        f"{len(session.certain):,} of its rows are held out to be predicted"
+        if validation.val is None
+        else f"{len(session.certain):,} rows of {validation.val} are predicted"
+    )
+    console.print(
+        f"[bold]{escape(training.file)}[/]: {table.n_rows:,} rows with {len(table.names)} columns, "
+        f"{len(table.dataset.dirty_rows):,} of them with holes; {escape(points)}."
+    )
+    console.print(f"{progress(session)}, whatever the holes hold.")
+    if journal.resumed:
+        skipped = sum("skip" in entry for entry in journal.entries)
+        also = f" and {skipped} skipped" if skipped else ""
+        answers = len(journal.entries) - skipped
+        console.print(f"Going on from {escape(str(log))}: {_counted(answers)}{also} so far.")
+    else:
+        console.print(f"Answers are kept in {escape(str(log))}, each the moment it is given.")
+
+
+# -- after -------------------------------------------------------------------------------------
+
+
+def _stopped_short(journal: Journal, log: Path) -> None:
+    have = sum("skip" not in entry for entry in journal.entries)
+    where = f"{log} has {_counted(have)}; the same command goes on from there."
+    click.echo(f"\nStopped. {where if have else 'Nothing was answered.'}", err=True)
+    raise click.exceptions.Exit(INTERRUPTED)
+
+
+def _end(
+    console: Console,
+    session: CleaningSession,
+    problem: Problem,
+    original: Original,
+    places: _Places,
+    fill: str | None,
+    as_json: bool,
+) -> None:
+    """Write the cleaned table, and tell what there is now."""
+    from cpclean.cli.cleaned import told_of
+
+    told = told_of(session, problem, fill)
+    n_filled = sum(map(len, told.values()))
+    n_left = int(problem.table.holes.sum()) - n_filled
+    written = places.out if told or places.named else None
+    if written is not None:
+        original.written(written, problem, told)
+    answers = session.answers
+    summary = {
+        "answers": len(session.history),
+        "rows_answered": len(session.known),
+        "skipped": sum("skip" in entry for entry in answers),
+        "points": len(session.certain),
+        "certain": int(session.certain.sum()),
+        "certain_share": session.certain_share,
+        "stopped": session.stopped,
+        "holes_filled": n_filled,
+        "holes_left": n_left,
+        "log": str(places.log) if answers else None,
+        "table": written,
+    }
+    if as_json:
+        click.echo(json.dumps(summary, indent=2, ensure_ascii=False))
+    else:
+        _tell(console, session, summary)
+
+
+def _tell(console: Console, session: CleaningSession, summary: dict[str, Any]) -> None:
+    from rich.markup import escape
+
+    console.print()
+    if session.certain.all():
+        console.print(
+            f"[bold green]All {summary['points']:,} predictions are certain: you can stop now.[/] "
+            "Nothing that is still missing could change any of them."
+        )
+    else:
+        reason = f" Stopped: {session.stopped}." if session.stopped else ""
+        console.print(f"{progress(session)} after {_counted(summary['answers'])}.{reason}")
+    if summary["table"] is not None:
+        left = f", {summary['holes_left']:,} left as they were" if summary["holes_left"] else ""
+        filled = summary["holes_filled"]
+        holes = "1 hole" if filled == 1 else f"{filled:,} holes"
+        console.print(f"Cleaned table: {escape(summary['table'])} ({holes} filled{left})")
+    else:
+        console.print("Nothing is answered, so that no table is written.")
+    if summary["log"] is not None:
+        console.print(f"Answers: {escape(summary['log'])} (the same command goes on from there)")
+
+
+def _counted(n: int) -> str:
+    return "1 answer" if n == 1 else f"{n:,} answers"

@@ -1,0 +1,119 @@
+"""A file that knows the truth, in place of a person."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cpclean.cli.mistakes import Mistake
+from cpclean.cli.options import Training
+from cpclean.cli.tables import Problem, read_frame
+
+if TYPE_CHECKING:
+    from cpclean.storage.kept import KeptSession
+
+# A file whose known cells disagree in more rows than this has other rows, or another order.
+_MOST_DIFFERENT = 0.5
+
+
+def true_rows(file: str, training: Training, problem: Problem) -> Any:
+    """The true features of the table's rows, from a file with the rows of the training file."""
+    found = read_frame(file, training)
+    truth = found.frame if training.domains else found
+    n_rows = len(getattr(problem.frame, "frame", problem.frame))
+    if len(truth) != n_rows:
+        raise Mistake(
+            f"{file} must have the rows of {training.file}, in the same order; it has {len(truth)} "
+            f"rows instead of {n_rows}."
+        )
+    from cpclean.errors import offenders
+
+    names = list(problem.table.names)
+    if absent := [name for name in names if name not in truth.columns]:
+        raise Mistake(
+            f"{file} must have the columns of {training.file}; it lacks "
+            f"{offenders(map(repr, absent))}."
+        )
+    rows = truth.iloc[problem.rows].reset_index(drop=True)
+    _check_same(rows, file, training, problem)
+    return rows[names]
+
+
+def _check_same(rows: Any, file: str, training: Training, problem: Problem) -> None:
+    """Refuse other rows, or holes where the truth is wanted; point at what differs."""
+    import numpy as np
+
+    from cpclean.data.frames import columns_from
+    from cpclean.errors import offenders
+
+    table = problem.table
+    different = np.zeros(len(rows), dtype=bool)
+    unknown: list[str] = []
+    names = list(table.names)
+    theirs = {column.name: column for column in columns_from(rows[names], None, training.null)}
+    for number, mine in enumerate(table.columns):
+        column, holes = theirs[mine.name], table.holes[:, number]
+        both = ~holes & ~column.missing
+        if table.encoding.features[number] is not None:
+            lacking = np.flatnonzero(column.missing)
+            unknown += [f"row {problem.rows[row]}, {mine.name!r}" for row in lacking.tolist()]
+        if column.kind == mine.kind:
+            different[both] |= mine.values[both] != column.values[both]
+    if unknown:
+        raise Mistake(f"{file} must be complete; it has holes itself: {offenders(unknown)}.")
+    if table.label is not None and table.label in rows.columns:
+        labels = np.array([str(one) for one in table.dataset.labels])
+        different |= labels != rows[table.label].astype(str).to_numpy()
+    if different.mean() > _MOST_DIFFERENT:
+        raise Mistake(
+            f"{file} must have the rows of {training.file}, in the same order; cells that both "
+            f"know differ in {int(different.sum())} of {len(different)} rows."
+        )
+    if different.any():
+        import click
+
+        where = offenders(problem.rows[different].tolist())
+        click.echo(
+            f"Note: cells that {training.file} and {file} both know differ in row {where}; those "
+            f"of {training.file} stay.",
+            err=True,
+        )
+
+
+def answer_all(kept: KeptSession, problem: Problem, truth: Any, exact: bool) -> None:
+    """Answer every question from the truth; on a terminal with a progress bar."""
+    from cpclean.cleaning.simulate import Person
+    from cpclean.cli.output import terminal
+
+    person, session = Person(kept.session, truth, exact), kept.session
+    console = terminal(stderr=True)
+    with _bar(console, session) as show:
+        while (question := session.ask()) is not None:
+            number = int(problem.rows[question.row])
+            kept.tell(question.row, **person.answer(question), row_in_file=number)
+            show()
+
+
+def _bar(console: Any, session: Any) -> Any:
+    """A bar that follows the answers, of as many as there are rows with holes at most."""
+    from contextlib import contextmanager, nullcontext
+
+    if not console.is_terminal:
+        return nullcontext(lambda: None)
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    @contextmanager
+    def shown() -> Any:
+        total = len(session.history) + len(session.data.dirty_rows)
+        total = total if session.budget is None else min(total, session.budget)
+        count, words = MofNCompleteColumn(), TextColumn("{task.description}")
+        with Progress(TextColumn("answers"), BarColumn(), count, words, console=console) as bar:
+            task = bar.add_task("", total=total)
+
+            def follow() -> None:
+                share = f"{session.certain_share:.1%} certain"
+                bar.update(task, completed=len(session.history), description=share)
+
+            follow()
+            yield follow
+
+    return shown()

@@ -1,0 +1,198 @@
+"""How a question looks in a terminal: the row, its holes, what they might be, and why."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from cpclean.cli.cells import shown
+from cpclean.cli.tables import Problem
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from cpclean.cleaning.question import Question
+    from cpclean.cleaning.session import CleaningSession
+
+# Of more candidates than MOST_LISTED, the FEW likeliest are listed; each takes a look to explain.
+MOST_LISTED = 12
+FEW = 8
+MOST = 100
+# Known cells of a row that are shown for context.
+MOST_CELLS = 30
+
+HELP = """\
+  a number             that candidate of the list is the true one
+  column=value         the true value, also one that is not listed: age=41, city=New York
+                       (several at once, separated by commas; a value with a "=" in quotes)
+  ? column             what the column can be
+  more                 more candidates
+  s                    skip: do not ask for this row again
+  u                    undo: take the last answer back, also one from an earlier run
+  q                    stop here; the same command goes on later (Ctrl-D does the same)
+  ?                    this help"""
+
+
+def progress(session: CleaningSession) -> str:
+    """How far it is, in a few words."""
+    certain, points = int(session.certain.sum()), len(session.certain)
+    return f"{certain:,} of {points:,} predictions are certain ({percent(certain / points)})"
+
+
+def percent(share: float) -> str:
+    """A share that reads 100% only where nothing is left."""
+    return f"{math.floor(share * 1000) / 10:.1f}%"
+
+
+def listed(question: Question, more: bool = False) -> list[int]:
+    """The candidates to list, by their numbers in the question; the likeliest of many."""
+    n = len(question.candidates)
+    if n <= MOST_LISTED:
+        return list(range(n))
+    order = sorted(range(n), key=lambda one: -float(question.prior[one]))
+    return order[: MOST if more else FEW]
+
+
+def show(
+    console: Console,
+    session: CleaningSession,
+    problem: Problem,
+    question: Question,
+    numbers: list[int],
+    lines: bool,
+) -> None:
+    """Print a question.
+
+    `numbers` are the candidates to list, from 1 on, in this order; `lines` says whether row 0 is
+    line 2 of the file.
+    """
+    number = int(problem.rows[question.row])
+    answers = len(session.history)
+    told = f"{answers} answer{'' if answers == 1 else 's'} so far"
+    console.print(
+        f"\n[bold]Row {number}[/]{f', line {number + 2} of the file' if lines else ''}", end=""
+    )
+    console.print(f"  [dim]({told}; {progress(session)})[/]")
+    console.print(_cells(session, problem, question))
+    console.print(_why(session, question))
+    explained = numbers if len(numbers) <= MOST_LISTED and len(question.points) else []
+    settles = [len(question.settles(one)) for one in explained]
+    console.print(_candidates(console, problem, question, numbers, settles))
+    if (left := len(question.candidates) - len(numbers)) > 0:
+        more = ", `more` lists more" if len(numbers) < MOST else ""
+        columns = ", ".join(f"{name}=..." for name in holes_of(question))
+        console.print(
+            _escaped(f"{left:,} less likely ones{more}. Or type what is true: {columns}"),
+            style="dim",
+        )
+    if marks := _marks(problem, question, numbers):
+        console.print(
+            _escaped(f"{' or '.join(marks)}: none of those listed; if you know it, type it."),
+            style="dim",
+        )
+
+
+def _marks(problem: Problem, question: Question, numbers: list[int]) -> list[str]:
+    """The names of listed values that stand for others: "other", "absent"."""
+    from cpclean.cleaning.values import is_mark
+
+    found = [
+        in_words(problem, name, value)
+        for number in numbers
+        for name, value in question.candidates[number].items()
+        if is_mark(value)
+    ]
+    return list(dict.fromkeys(found))
+
+
+def in_words(problem: Problem, name: str, value: Any) -> str:
+    """A value of a column; "other" in brackets where it is no category of that name."""
+    from cpclean.cleaning.values import categories_of, is_mark, mark_text
+
+    if not is_mark(value):
+        return shown(value)
+    column = problem.table.columns[problem.table.names.index(name)]
+    return mark_text(value, categories_of(column, None))
+
+
+def holes_of(question: Question) -> list[str]:
+    """The columns that a question is about."""
+    return [question.column] if question.column is not None else list(question.candidates[0])
+
+
+def _cells(session: CleaningSession, problem: Problem, question: Question) -> str:
+    """The row's cells in the order of the file; its holes stand out."""
+    row, asked = problem.table.row(question.row), holes_of(question)
+    known = session.known.get(question.row, {})
+    label = session.data.labels[question.row]
+    parts = [f"[dim]{_escaped(problem.table.label or 'label')}[/] {_escaped(shown(label))}"]
+    plain = 0
+    for name, value in row.items():
+        if name in known:
+            told = in_words(problem, name, known[name])
+            parts.append(f"[dim]{_escaped(name)}[/] [green]{_escaped(told)}[/]")
+        elif name in asked:
+            parts.append(f"[bold yellow]{_escaped(name)} ?[/]")
+        else:
+            plain += 1
+            if plain <= MOST_CELLS:
+                parts.append(f"[dim]{_escaped(name)}[/] {_escaped(shown(value))}")
+    if plain > MOST_CELLS:
+        parts.append(f"[dim]and {plain - MOST_CELLS} more columns[/]")
+    return "  " + ", ".join(parts)
+
+
+def _why(session: CleaningSession, question: Question) -> str:
+    n_near = len(question.points)
+    if not n_near:
+        return "[dim]Why this row: it is next in the order; no uncertain prediction hangs on it.[/]"
+    near = "1 uncertain prediction" if n_near == 1 else f"{n_near} uncertain predictions"
+    text = f"Why this row: {near} may hang on it"
+    if session.strategy == "random":
+        text += ", and it is next in the random order"
+    elif question.gain > 0:
+        # A prediction that stands at 50:50 has ln 2 of entropy.
+        worth = question.gain * len(session.certain) / math.log(2)
+        text += f"; knowing it is expected to be worth {_about(worth)} that stand at 50:50"
+    return f"[dim]{text}.[/]"
+
+
+def _about(number: float) -> str:
+    return f"{number:.1f}" if number >= 0.1 else "less than 0.1"
+
+
+def _candidates(
+    console: Console,
+    problem: Problem,
+    question: Question,
+    numbers: list[int],
+    settles: list[int],
+) -> Any:
+    """One line a candidate: its values, how likely it is, and what it would settle."""
+    from rich import box
+    from rich.table import Table
+
+    plain = console.options.ascii_only
+    table = Table(box=box.ASCII2 if plain else box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("", justify="right", style="bold")
+    for name in holes_of(question):
+        table.add_column(_escaped(name), justify="right")
+    table.add_column("how likely", justify="right")
+    if settles:
+        table.add_column("would settle", justify="right")
+    for place, number in enumerate(numbers):
+        values = [
+            _escaped(in_words(problem, name, value))
+            for name, value in question.candidates[number].items()
+        ]
+        prior = float(question.prior[number])
+        likely = "<1%" if prior < 0.01 else f"{prior:.0%}"
+        settled = [f"{settles[place]} of {len(question.points)}"] if settles else []
+        table.add_row(str(place + 1), *values, likely, *settled)
+    return table
+
+
+def _escaped(text: Any) -> str:
+    from rich.markup import escape
+
+    return escape(str(text))

@@ -1,0 +1,86 @@
+"""cpclean rank: rows or cells in the order of expected gain, for people who clean elsewhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cpclean.cli.options import Training, Validation, training_options, validation_options
+from cpclean.cli.output import SCREEN, for_people, output_options, ready, records, working, write
+from cpclean.cli.sessions import open_session
+from cpclean.cli.tables import Problem, open_problem
+
+if TYPE_CHECKING:
+    from cpclean.report.ranking import Ranked
+
+
+@click.command(short_help="Which rows to clean first, for cleaning elsewhere.")
+@training_options
+@validation_options
+@output_options
+@click.option("--cells", is_flag=True, help="Rank single cells instead of whole rows.")
+@click.option("--top", type=click.IntRange(min=1), metavar="N", help="Only the first N.")
+@click.option("--values", is_flag=True, help="The row's own values beside it, as they are known.")
+def rank(
+    training: Training,
+    validation: Validation,
+    cells: bool,
+    top: int | None,
+    values: bool,
+    format_: str | None,
+    out: str | None,
+) -> None:
+    """Rows with holes, in the order in which cleaning them is expected to help.
+
+    FILE is the training table, with holes. Every line has the number of a row in its file (0 is
+    the first one below the header), the gain (what knowing the row is expected to take from the
+    mean entropy of the predictions, in nats), the columns with holes, and how many candidates
+    there are. A gain of 0 means: no need to clean it.
+
+    \b
+    Example:
+      cpclean rank train.csv --label y --top 50 --out todo.csv
+      cpclean rank train.csv --label y --val val.csv --cells --json
+    """
+    ready(out)
+    with working("Looking at the predictions"):
+        problem = open_problem(training, validation)
+        session = open_session(problem, training, "cells" if cells else "cpclean", validation.seed)
+        from cpclean.report.ranking import ranking
+
+        found = ranking(session)
+    shown = found if top is None else found[:top]
+    title = (
+        f"{session.certain_share:.1%} of {len(session.certain):,} predictions are certain; these "
+        f"{'cells' if cells else 'rows'} help most"
+    )
+    frame = _frame(shown, problem, cells)
+    if values:
+        frame = _with_values(frame, problem, together=for_people(format_, out))
+    write(frame, format_, out, title, top or SCREEN)
+
+
+def _frame(found: list[Ranked], problem: Problem, cells: bool) -> Any:
+    import pandas as pd
+
+    columns: dict[str, Any] = {"row": [int(problem.rows[one.row]) for one in found]}
+    if cells:
+        columns["column"] = [one.column for one in found]
+    columns["gain"] = [one.gain for one in found]
+    columns["candidates"] = [one.candidates for one in found]
+    if not cells:
+        columns["holes"] = [list(one.holes) for one in found]
+    return pd.DataFrame(columns)
+
+
+def _with_values(frame: Any, problem: Problem, together: bool) -> Any:
+    """The rows' own values beside them: a column each, or all in one, which suits a screen."""
+    own = problem.whole.iloc[frame["row"]].reset_index(drop=True)
+    if not together:
+        return frame.join(own.rename(columns={name: f"value: {name}" for name in own.columns}))
+    known = [
+        ", ".join(f"{name} {value}" for name, value in row.items() if value is not None)
+        for row in records(own)
+    ]
+    return frame.assign(values=known)

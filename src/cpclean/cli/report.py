@@ -1,0 +1,181 @@
+"""cpclean report: one HTML page about a table with holes and its predictions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cpclean.cli.mistakes import Mistake
+from cpclean.cli.options import Training, Validation, training_options, validation_options
+from cpclean.cli.output import check_writable, working
+from cpclean.cli.sessions import open_session
+from cpclean.cli.tables import Problem, open_problem
+
+if TYPE_CHECKING:
+    from cpclean.cleaning.session import CleaningSession
+
+
+@click.command()
+@training_options
+@validation_options
+@click.option("--out", "-o", required=True, metavar="FILE", help="The page to write; - prints it.")
+@click.option(
+    "--static",
+    is_flag=True,
+    help="Pictures that do not react to a pointer: a small file instead of one of 5 MB.",
+)
+@click.option("--title", metavar="TEXT", help="What the table is called.  [default: its file]")
+@click.option(
+    "--rows",
+    type=click.IntRange(min=0, max=100),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="How many of the rows that matter most are told with their reasons.",
+)
+@click.option("--log", metavar="FILE", help="Take in the answers that cpclean clean kept there.")
+@click.option(
+    "--strategy",
+    type=click.Choice(["cpclean", "random", "cells"]),
+    default="cpclean",
+    show_default=True,
+    help="What is asked for next; with --log, as in cpclean clean.",
+)
+@click.option(
+    "--simulate",
+    "truth",
+    metavar="FILE",
+    help="The same rows without holes: adds what true answers bring, against random order.",
+)
+@click.option(
+    "--runs",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    help="With --simulate: how many random orders.",
+)
+def report(
+    training: Training,
+    validation: Validation,
+    out: str,
+    static: bool,
+    title: str | None,
+    rows: int,
+    log: str | None,
+    strategy: str,
+    truth: str | None,
+    runs: int,
+) -> None:
+    """Write one HTML page: what is certain, what is not, and which rows to clean.
+
+    FILE is the training table, with holes. The page needs no network and no other file: where the
+    holes are, which predictions are certain, how that is expected to go on answer by answer, the
+    rows and columns that matter most, accuracy if labels are known, and how to read it all.
+
+    \b
+    Example:
+      cpclean report train.csv --label y --val val.csv -o report.html
+      cpclean report train.csv --label y --simulate truth.csv --static -o report.html
+    """
+    _check_places(training, validation, _Files(out, log, truth))
+    with working("Reading"):
+        problem = open_problem(training, validation)
+        known = _truth(truth, training, problem)
+    with working(f"Looking at {len(problem.point_rows)} predictions"):
+        session = open_session(problem, training, strategy, validation.seed)
+        if log is not None:
+            _take_in(session, log, problem, training, validation)
+    with working("Looking ahead") as say:
+        made = session.report(
+            title=title or _name(training.file),
+            interactive=not static,
+            n_rows=rows,
+            row_names=problem.rows.tolist(),
+            truth=known,
+            n_random=runs,
+            random_state=validation.seed,
+            settings=_settings(training, validation),
+            progress=lambda step: say(step[:1].upper() + step[1:]),
+        )
+    if out == "-":
+        click.echo(made.html, nl=False)
+        return
+    path = made.save(out)
+    click.echo(f"{session.certain_share:.1%} of {len(session.certain)} predictions are certain.")
+    click.echo(f"Report: {path} ({path.stat().st_size / 1e6:.1f} MB)")
+
+
+@dataclass(frozen=True)
+class _Files:
+    """Other files that are named, besides those to read from."""
+
+    out: str
+    log: str | None
+    truth: str | None
+
+
+def _check_places(training: Training, validation: Validation, files: _Files) -> None:
+    """Complain about files before any work is done."""
+    if [training.file, validation.val, files.truth].count("-") > 1:
+        raise Mistake("only one of the files can be standard input.")
+    if files.log is not None and not Path(files.log).expanduser().is_file():
+        raise Mistake(
+            f"there is no log of answers {files.log!r}. Name another, or leave --log out."
+        )
+    if files.out == "-":
+        return
+    out = Path(files.out).expanduser()
+    check_writable(out)
+    for name in (training.file, validation.val, files.truth, files.log):
+        place = None if name is None else Path(name).expanduser()
+        if place is not None and place.exists() and out.exists() and out.samefile(place):
+            raise Mistake(f"--out is {name} itself, which would be lost; name another file.")
+
+
+def _truth(file: str | None, training: Training, problem: Problem) -> Any:
+    if file is None:
+        return None
+    from cpclean.cli.oracle import true_rows
+
+    return true_rows(file, training, problem)
+
+
+def _take_in(
+    session: CleaningSession,
+    log: str,
+    problem: Problem,
+    training: Training,
+    validation: Validation,
+) -> None:
+    """Tell the session what a log has, if it belongs to this table and these settings."""
+    from cpclean.cli.clean import _journal  # what a log belongs to is said once, there
+    from cpclean.storage.kept import KeptSession
+
+    place = Path(log).expanduser()
+    with _journal(place, problem, training, validation, str(session.strategy)) as journal:
+        KeptSession(session, journal)
+        for note in journal.notes:
+            click.echo(f"Note: {note}", err=True)
+
+
+def _name(file: str) -> str:
+    return "A table with holes" if file == "-" else Path(file).name
+
+
+def _settings(training: Training, validation: Validation) -> dict[str, Any]:
+    """Lines for the page: what was asked for on the command line."""
+    points = (
+        f"{validation.val_share:.0%} of the rows, held out"
+        if validation.val is None
+        else validation.val
+    )
+    return {
+        "training table": training.file,
+        "label": training.label,
+        "validation points": points,
+        "candidates": training.repairs,
+        "prior": training.prior,
+    }

@@ -1,0 +1,224 @@
+"""cpclean simulate: what cleaning would bring, where the truth is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cpclean.cli.charts import curves
+from cpclean.cli.mistakes import INTERRUPTED
+from cpclean.cli.options import Training, Validation, training_options, validation_options
+from cpclean.cli.output import for_people, output_options, ready, terminal, working, write
+from cpclean.cli.sessions import open_session
+from cpclean.cli.tables import Problem, open_problem
+
+if TYPE_CHECKING:
+    from cpclean.cleaning.session import CleaningSession
+
+# Accuracy is worked out at about so many places of a curve: each is a look at all points.
+LOOKS = 20
+# Lines of a curve on a screen.
+SCREEN = 12
+
+
+@dataclass(frozen=True)
+class Step:
+    """Where a session stands after so many answers; means, where there are several runs."""
+
+    answers: int
+    certain: float
+    entropy: float
+    accuracy: float | None
+
+
+@click.command(short_help="What cleaning brings, where the truth is known.")
+@training_options
+@validation_options
+@output_options
+@click.option("--truth", required=True, metavar="FILE", help="The same rows without holes.")
+@click.option(
+    "--strategy",
+    "-s",
+    "strategies",
+    type=click.Choice(["cpclean", "random", "cells"]),
+    multiple=True,
+    default=("cpclean",),
+    show_default=True,
+    help="Which row, or cell, is asked for next; may be repeated, to compare.",
+)
+@click.option("--budget", type=click.IntRange(min=0), metavar="N", help="At most N answers.")
+@click.option(
+    "--runs",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    help="How many random orders; the curve is their mean.",
+)
+@click.option(
+    "--every",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help=f"A line of the curve every N answers.  [default: about {LOOKS} lines]",
+)
+@click.option(
+    "--exact",
+    is_flag=True,
+    help="Answer with the true values, rather than with the candidates nearest to them.",
+)
+def simulate(
+    training: Training,
+    validation: Validation,
+    truth: str,
+    strategies: tuple[str, ...],
+    budget: int | None,
+    runs: int,
+    every: int | None,
+    exact: bool,
+    format_: str | None,
+    out: str | None,
+) -> None:
+    """Clean by asking a file that knows the truth: how many answers does it take?
+
+    FILE is the training table, with holes; --truth has the same rows, in the same order, without
+    holes. The curve tells, after so many answers, the share of predictions that are certain, their
+    mean entropy, and the accuracy if the validation rows have labels.
+
+    \b
+    Example:
+      cpclean simulate train.csv --truth truth.csv --label y
+      cpclean simulate train.csv --truth truth.csv -l y -s cpclean -s random
+    """
+    ready(out)
+    from cpclean.cli.oracle import true_rows
+
+    with working("Reading"):
+        problem = open_problem(training, validation)
+        known = true_rows(truth, training, problem)
+    found: dict[str, list[Step]] = {}
+    interrupted = False
+    for strategy in dict.fromkeys(strategies):
+        done: list[list[Step]] = []
+        try:
+            for run in range(runs if strategy == "random" else 1):
+                with working("Looking at the predictions"):
+                    session = open_session(problem, training, strategy, validation.seed + run)
+                done.append([])
+                _clean(session, known, budget, every, exact, done[-1])
+        except KeyboardInterrupt:
+            interrupted = True
+        if done and done[0]:
+            found[strategy] = _mean([steps for steps in done if steps])
+        if interrupted:
+            break
+    _tell(found, problem, format_, out)
+    if interrupted:
+        click.echo("Interrupted; the above is what is done.", err=True)
+        raise click.exceptions.Exit(INTERRUPTED)
+
+
+def _clean(
+    session: CleaningSession,
+    truth: Any,
+    budget: int | None,
+    every: int | None,
+    exact: bool,
+    steps: list[Step],
+) -> None:
+    """Answer until a session is done or the budget is spent, and note where it stands."""
+    from cpclean.cleaning.simulate import Person
+
+    person = Person(session, truth, exact)
+    limit = sum(len(session._subject.cells(row)) for row in session.data.dirty_rows.tolist())
+    if session.strategy != "cells":
+        limit = len(session.data.dirty_rows)
+    limit = limit if budget is None else min(limit, budget)
+    every = every or max(1, limit // LOOKS)
+    steps.append(_step(session))
+    with _bar(session, limit) as show:
+        while budget is None or len(session.history) < budget:
+            question = session.ask()
+            if question is None:
+                break
+            session.tell(question.row, **person.answer(question))
+            if len(session.history) % every == 0:
+                steps.append(_step(session))
+            show()
+    if steps[-1].answers < len(session.history):
+        steps.append(_step(session))
+
+
+def _step(session: CleaningSession) -> Step:
+    return Step(
+        len(session.history),
+        session.certain_share,
+        session.mean_entropy,
+        None if session.y_val is None else session.accuracy(),
+    )
+
+
+def _mean(runs: list[list[Step]]) -> list[Step]:
+    """The mean of several curves; one that ended early stays where it ended."""
+    found = []
+    for answers in sorted({step.answers for steps in runs for step in steps}):
+        now = [[step for step in steps if step.answers <= answers][-1] for steps in runs]
+        known = [step.accuracy for step in now if step.accuracy is not None]
+        found.append(
+            Step(
+                answers,
+                sum(step.certain for step in now) / len(now),
+                sum(step.entropy for step in now) / len(now),
+                sum(known) / len(known) if known else None,
+            )
+        )
+    return found
+
+
+def _tell(
+    found: dict[str, list[Step]], problem: Problem, format_: str | None, out: str | None
+) -> None:
+    import pandas as pd
+
+    people = for_people(format_, out)
+    lines = [
+        {"strategy": strategy, **asdict(step)}
+        for strategy, steps in found.items()
+        for step in (_thinned(steps) if people else steps)
+    ]
+    frame = pd.DataFrame(lines, columns=["strategy", *Step.__dataclass_fields__])
+    if problem.labels is None:
+        frame = frame.drop(columns="accuracy")
+    write(frame, format_, out, most=None)
+    if people and found:
+        shares = {
+            name: [(one.answers, one.certain) for one in steps] for name, steps in found.items()
+        }
+        console = terminal()
+        click.echo("\nShare of predictions that are certain:")
+        click.echo(curves(shares, console.options.ascii_only))
+
+
+def _thinned(steps: list[Step]) -> list[Step]:
+    """As many steps as fit on a screen, the first and the last among them."""
+    if len(steps) <= SCREEN:
+        return steps
+    places = {round(place * (len(steps) - 1) / (SCREEN - 1)) for place in range(SCREEN)}
+    return [steps[place] for place in sorted(places)]
+
+
+@contextmanager
+def _bar(session: CleaningSession, limit: int) -> Iterator[Callable[[], None]]:
+    """A bar of the answers, on a terminal."""
+    console = terminal(stderr=True)
+    if not console.is_terminal:
+        yield lambda: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (TextColumn(session.strategy), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=limit)
+        yield lambda: bar.update(task, completed=len(session.history))

@@ -1,0 +1,83 @@
+"""The table of the demo: wines from scikit-learn's own data, with holes whose truth is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from cpclean.cleaning.session import CleaningSession
+    from cpclean.data.table import IncompleteTable
+
+COLUMNS = {
+    "alcohol": "alcohol",
+    "malic_acid": "malic acid",
+    "magnesium": "magnesium",
+    "flavanoids": "flavanoids",
+    "color_intensity": "colour",
+    "proline": "proline",
+}
+CULTIVARS = ("A", "B", "C")
+LABEL = "cultivar"
+# How often each laboratory analysis is skipped: for the palest wine twice as often, for the
+# darkest never. Magnesium is forgotten now and then, whatever the wine.
+SKIPPED = 0.4
+FORGOTTEN = 0.12
+
+
+@dataclass(frozen=True)
+class Wines:
+    """Wines to learn from, with holes; the truth about them; and wines to predict."""
+
+    table: IncompleteTable
+    truth: Any  # a frame
+    points: Any  # a frame
+    labels: NDArray[Any]  # of the points
+    n_skipped: int  # cells that the laboratory skipped
+
+    def session(
+        self, n_neighbors: int, strategy: str = "cpclean", seed: int = 0
+    ) -> CleaningSession:
+        """A session over the wines to predict."""
+        from cpclean.cleaning.session import CleaningSession
+
+        return CleaningSession(self.table, self.points, n_neighbors, strategy, self.labels, seed)
+
+
+def wines(seed: int) -> Wines:
+    """Two thirds of 178 wines to learn from; what a laboratory skips, it skips for pale ones."""
+    import numpy as np
+    from sklearn.datasets import load_wine
+
+    from cpclean.data.table import IncompleteTable
+
+    bunch = load_wine(as_frame=True)
+    frame = bunch.data[list(COLUMNS)].rename(columns=COLUMNS)
+    cultivar = np.array(CULTIVARS)[bunch.target.to_numpy()]
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(frame))
+    held, rest = order[: len(frame) // 3], order[len(frame) // 3 :]
+    truth = frame.iloc[rest].reset_index(drop=True)
+    holes = _holes(truth, rng)
+    dirty = truth.mask(holes).assign(**{LABEL: cultivar[rest]})
+    return Wines(
+        IncompleteTable(dirty, label=LABEL),
+        truth,
+        frame.iloc[held].reset_index(drop=True),
+        cultivar[held],
+        int(holes[:, [3, 5]].sum()),
+    )
+
+
+def _holes(truth: Any, rng: np.random.Generator) -> NDArray[np.bool_]:
+    import numpy as np
+
+    pale = 1 - truth["colour"].rank(pct=True).to_numpy()
+    holes = np.zeros(truth.shape, dtype=bool)
+    for name in ("flavanoids", "proline"):
+        holes[:, truth.columns.get_loc(name)] = rng.random(len(truth)) < 2 * SKIPPED * pale
+    holes[:, truth.columns.get_loc("magnesium")] = rng.random(len(truth)) < FORGOTTEN
+    return holes

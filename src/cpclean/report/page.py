@@ -1,0 +1,218 @@
+"""One self-contained HTML page about a session or a classifier."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from cpclean.classifier import CertainKNeighborsClassifier
+from cpclean.cleaning.session import CleaningSession
+from cpclean.cleaning.state import Record
+from cpclean.data.frames import is_frame
+from cpclean.errors import CPCleanError
+from cpclean.report.drawn import NARROW, WIDE, drawn
+from cpclean.report.facts import Facts, Progress, Wishes, facts
+from cpclean.report.figures import figure
+from cpclean.report.words import count, percent, shown, small
+
+
+def report(
+    subject: CleaningSession | CertainKNeighborsClassifier,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    X: Any = None,
+    y: Any = None,
+    title: str | None = None,
+    interactive: bool = True,
+    n_rows: int = 10,
+    row_names: Sequence[Any] | None = None,
+    truth: Any = None,
+    histories: Mapping[str, Sequence[Record]] | None = None,
+    n_random: int = 5,
+    seconds: float = 5.0,
+    random_state: int = 0,
+    settings: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """What the holes of a table mean for predictions, as one HTML page that needs no network.
+
+    Parameters
+    ----------
+    subject : CleaningSession or CertainKNeighborsClassifier
+        It is not changed.
+    path : optional
+        A file to write the page to.
+    X, y : points to predict and, if they are known, their labels
+        For a classifier; a session has its own.
+    title : str, optional
+        What the table is called.
+    interactive : bool
+        Whether the pictures react to a pointer, which takes 5 MB of script in the page. Without,
+        the same pictures stand still and the file is small.
+    n_rows : int
+        How many of the rows that matter most are told with their reasons.
+    row_names : sequence, optional
+        What a reader calls each row, such as its number in a file.
+    truth : optional
+        As in `simulate`: the true rows. Adds what true answers bring in the session's order and in
+        random order.
+    histories : dict from name to history, optional
+        Histories of other sessions to compare with.
+    n_random : int
+        How many random orders, with a truth.
+    seconds : float
+        How long the estimate of what is to come may take.
+    random_state : int
+        Of the estimates.
+    settings : dict, optional
+        More lines for the list of settings.
+    progress : function of a text, optional
+        Called before each step that takes a while.
+
+    Returns
+    -------
+    Report
+
+    Examples
+    --------
+    >>> from cpclean import CleaningSession, IncompleteDataset
+    >>> from cpclean.report import report
+    >>> data = IncompleteDataset([[[0.0], [5.0]], [[1.0], [7.0]], [[6.0]]], ["a", "b", "b"])
+    >>> made = report(CleaningSession(data, [[0.0], [4.0]], n_neighbors=1), interactive=False)
+    >>> made.html[:15], "0 of 2 predictions" in made.html
+    ('<!doctype html>', True)
+    """
+    wishes = Wishes(
+        title, n_rows, row_names, truth, histories, n_random, seconds, random_state,
+        dict(settings or {}), progress,
+    )  # fmt: skip
+    made = Report(facts(_session(subject, X, y), wishes), interactive)
+    if path is not None:
+        made.save(path)
+    return made
+
+
+class Report:
+    """A finished page.
+
+    Attributes
+    ----------
+    html : str
+        The whole page.
+    path : Path or None
+        Where it was saved last.
+    """
+
+    def __init__(self, found: Facts, interactive: bool = True) -> None:
+        self._facts, self._interactive = found, interactive
+        self.path: Path | None = None
+
+    @cached_property
+    def html(self) -> str:
+        return _rendered(self._facts, self._interactive)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the page to a file, which is whole or not there."""
+        place = Path(path).expanduser()
+        draft = place.with_name(f".part-{os.getpid()}-{place.name}")
+        try:
+            draft.write_text(self.html, encoding="utf-8")
+            os.replace(draft, place)
+        finally:
+            draft.unlink(missing_ok=True)
+        self.path = place
+        return place
+
+    def _repr_html_(self) -> str:
+        # In a frame, so that neither style touches the other; without script, or every saved
+        # notebook would grow by 5 MB a page.
+        page = escape(_rendered(self._facts, interactive=False))
+        return (
+            f'<iframe srcdoc="{page}" title="cpclean report" sandbox="" '
+            'style="width:100%;height:80vh;border:0"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        where = "" if self.path is None else f", saved to {str(self.path)!r}"
+        found = self._facts
+        return (
+            f"Report({found.title!r}, {found.n_certain} of {count(found.n_points, 'prediction')} "
+            f"certain{where})"
+        )
+
+
+def _session(subject: Any, X: Any, y: Any) -> CleaningSession:
+    """The session itself, or one that has a classifier's table and these points."""
+    if isinstance(subject, CleaningSession):
+        if X is not None or y is not None:
+            raise CPCleanError("a session has its own validation points: leave X and y out.")
+        return subject
+    if not isinstance(subject, CertainKNeighborsClassifier):
+        raise CPCleanError(
+            "a report is about a CleaningSession or a CertainKNeighborsClassifier; "
+            f"got {type(subject).__name__}."
+        )
+    if X is None:
+        raise CPCleanError("a report about a classifier needs points to predict: X=...")
+    points = subject._question(X)[1]  # complains in the classifier's own words
+    table = subject.table_
+    if table is None:
+        return CleaningSession(
+            subject.dataset_, points, subject.n_neighbors, y_val=y, metric=subject.metric
+        )
+    return CleaningSession(
+        table, _named(X, table.names, table.label), subject.n_neighbors, y_val=y,
+        metric=subject.metric, n_jobs=subject.n_jobs,
+    )  # fmt: skip
+
+
+def _named(X: Any, names: Sequence[str], label: str | None) -> Any:
+    """Points as a frame with the table's names; arrays have their columns in the same order."""
+    import pandas as pd
+
+    if not is_frame(X):
+        return pd.DataFrame(X, columns=list(names)).infer_objects()
+    given = [str(name) for name in X.columns]
+    if set(given) - {label} == set(names):
+        return X
+    other = pd.DataFrame({name: X[at] for name, at in zip(names, X.columns, strict=True)})
+    return other.infer_objects()
+
+
+def _rendered(found: Facts, interactive: bool) -> str:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    look = Environment(
+        loader=PackageLoader("cpclean.report"),
+        autoescape=True,  # every name and value of the table goes through it
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    look.filters.update(percent=percent, shown=shown, small=small)
+    look.globals.update(count=count)
+    script, figures = "", {}
+    if interactive:
+        from plotly.offline import get_plotlyjs
+
+        script = Markup(get_plotlyjs())
+        figures = {
+            name: {
+                "light": figure(picture, titles=False),
+                "dark": figure(picture, dark=True, titles=False),
+            }
+            for name, picture in found.pictures.items()
+        }
+    drawings = {
+        name: (Markup(drawn(picture, WIDE)), Markup(drawn(picture, NARROW)))
+        for name, picture in found.pictures.items()
+    }
+    page = look.get_template("report.html")
+    return page.render(
+        facts=found, drawings=drawings, figures=figures, script=script, interactive=interactive
+    )

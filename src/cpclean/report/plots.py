@@ -1,0 +1,155 @@
+"""Plotly figures for notebooks.
+
+All have a light look; ``dark=True`` gives the dark one. Colours can be told apart by everybody,
+and nothing is told by colour alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cpclean.classifier import CertainKNeighborsClassifier
+from cpclean.cleaning.session import CleaningSession
+from cpclean.cleaning.state import Record
+from cpclean.data.table import IncompleteTable
+from cpclean.errors import CPCleanError
+from cpclean.report import ahead as going_on
+from cpclean.report import compose
+from cpclean.report.figures import figure
+from cpclean.report.look import Outlook, outlook, share_at_start, table_of
+from cpclean.report.pictures import Picture
+from cpclean.report.summary import ColumnEffect
+
+
+def plot_certainty(
+    progress: CleaningSession | Sequence[Record],
+    *,
+    ahead: bool = True,
+    truth: Any = None,
+    n_random: int = 5,
+    seconds: float = 5.0,
+    random_state: int = 0,
+    dark: bool = False,
+) -> Any:
+    """The share of certain predictions so far, and how it is expected to go on.
+
+    Parameters
+    ----------
+    progress : CleaningSession, or its history
+        A history is drawn as it is; what follows needs a session.
+    ahead : bool
+        Whether to add an estimate: copies of the session ask on, and answers are drawn from the
+        prior. The band is from the smallest to the largest of the runs.
+    truth : optional
+        As in `simulate`. Adds what true answers bring, in the session's order and at random.
+    n_random : int
+        How many random orders.
+    seconds : float
+        When to stop looking ahead; what is known then is drawn. With a truth, ten times as long.
+    random_state : int
+    dark : bool
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from cpclean import CleaningSession, IncompleteDataset
+    >>> from cpclean.report import plot_certainty
+    >>> data = IncompleteDataset([[[0.0], [5.0]], [[1.0], [7.0]], [[6.0]]], ["a", "b", "b"])
+    >>> session = CleaningSession(data, [[0.0], [4.0]], n_neighbors=1)
+    >>> [trace.name for trace in plot_certainty(session).data if trace.name]
+    ['so far', 'expected from here (mean of 3 runs)']
+    """
+    if not isinstance(progress, CleaningSession):
+        return _shown(compose.certainty(_checked_history(progress)), dark=dark)
+    session = progress
+    course = comparison = None
+    if ahead:
+        course = going_on.expected(session, seconds=seconds, random_state=random_state)
+    if truth is not None:
+        comparison = going_on.compared(
+            session, truth, n_random, seconds=10 * seconds, random_state=random_state
+        )
+    picture = compose.certainty(session.history, share_at_start(session), course, comparison)
+    return _shown(picture, dark=dark)
+
+
+def plot_holes(table: IncompleteTable | CleaningSession, *, dark: bool = False) -> Any:
+    """Where the holes of a table are: in which columns, and in which of them together.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from cpclean import IncompleteTable
+    >>> from cpclean.report import plot_holes
+    >>> frame = pd.DataFrame({"age": [18, None, 65], "city": ["A", "B", None], "y": [0, 1, 1]})
+    >>> plot_holes(IncompleteTable(frame, label="y")).data[0].x
+    (0.3333333333333333, 0.3333333333333333)
+    """
+    found: Any = table_of(table) if isinstance(table, CleaningSession) else table
+    if not isinstance(found, IncompleteTable):
+        raise CPCleanError(
+            f"plot_holes needs an IncompleteTable; got {type(table).__name__}"
+            f"{'' if found is table else ' over a dataset, which has no columns of a table'}."
+        )
+    return _shown(compose.holes(found), compose.patterns(found), dark=dark)
+
+
+def plot_gains(session: CleaningSession, n: int = 20, *, dark: bool = False) -> Any:
+    """The n rows whose cleaning is expected to take most doubt from the predictions."""
+    return _shown(compose.gains(session, n), dark=dark)
+
+
+def plot_columns(
+    effects: Sequence[ColumnEffect], now: float | None = None, *, dark: bool = False
+) -> Any:
+    """The share of predictions that would be certain if one column alone were clean.
+
+    Parameters
+    ----------
+    effects : list of ColumnEffect
+        From `cpclean.report.summary.column_effects`.
+    now : float, optional
+        The share that is certain now, to compare with.
+    """
+    return _shown(compose.columns(effects, now), dark=dark)
+
+
+def plot_shares(
+    model: CertainKNeighborsClassifier | CleaningSession, X: Any = None, *, dark: bool = False
+) -> Any:
+    """How open predictions are: the certain ones, and the winner's share among the others.
+
+    Parameters
+    ----------
+    model : CertainKNeighborsClassifier or CleaningSession
+    X : points to predict, for a classifier
+        A session has its own.
+    """
+    if isinstance(model, CleaningSession):
+        if X is not None:
+            raise CPCleanError("a session has its own validation points: leave X out.")
+        return _shown(compose.shares(outlook(model)), dark=dark)
+    if X is None:
+        raise CPCleanError("plot_shares needs points to predict for a classifier: X=...")
+    found = Outlook(model.predict_proba(X), model.is_certain(X))
+    return _shown(compose.shares(found), dark=dark)
+
+
+def _shown(*pictures: Picture, dark: bool) -> Any:
+    import plotly.graph_objects as go  # takes a while, and the page does without
+
+    return go.Figure(figure(*pictures, dark=dark))
+
+
+def _checked_history(history: Any) -> list[Record]:
+    records = list(history)
+    if not all(isinstance(record, Record) for record in records):
+        raise CPCleanError(
+            "plot_certainty takes a CleaningSession or its history, a list of records; got "
+            f"{type(history).__name__}."
+        )
+    return records

@@ -1,0 +1,30 @@
+// Pictures that react take the place of those that stand still; where that fails, these stay.
+(function () {
+  "use strict";
+  var dark = window.matchMedia("(prefers-color-scheme: dark)");
+  var figures = JSON.parse(document.getElementById("figures").textContent);
+
+  function draw(name) {
+    var frame = document.getElementById("picture-" + name);
+    var place = document.getElementById("plot-" + name);
+    var figure = figures[name][dark.matches ? "dark" : "light"];
+    frame.classList.add("live"); // seen first: the width is that of the place
+    try {
+      // A copy, for Plotly writes into what it is given.
+      var own = JSON.parse(JSON.stringify(figure));
+      own.layout.autosize = true;
+      window.Plotly.react(place, own.data, own.layout, { displayModeBar: false, responsive: true });
+    } catch (problem) {
+      frame.classList.remove("live");
+    }
+  }
+
+  function drawAll() {
+    Object.keys(figures).forEach(draw);
+  }
+
+  if (window.Plotly) {
+    drawAll();
+    dark.addEventListener("change", drawAll);
+  }
+})();

@@ -1,0 +1,80 @@
+"""Numbers and raw values as people read them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+LONGEST_VALUE = 60
+LONGEST_NAME = 24
+
+
+def percent(share: float) -> str:
+    """A share in percent that reads 100% or 0% only where it is exactly that.
+
+    >>> percent(1.0), percent(0.99999), percent(0.5), percent(0.0004), percent(0.0)
+    ('100%', '>99.9%', '50.0%', '<0.1%', '0%')
+    """
+    if share in (0, 1):
+        return f"{share:.0%}"
+    if share < 0.001:
+        return "<0.1%"
+    return ">99.9%" if share > 0.999 else f"{share:.1%}"
+
+
+def count(number: int, noun: str, plural: str | None = None) -> str:
+    """A number and its noun.
+
+    >>> count(1, "row"), count(2500, "row"), count(0, "query", "queries")
+    ('1 row', '2,500 rows', '0 queries')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def listed(words: Sequence[str], most: int = 6) -> str:
+    """Words in a row.
+
+    >>> listed(["a", "b", "c"]), listed(["a"]), listed(list("abcdefgh"))
+    ('a, b and c', 'a', 'a, b, c, d, e and 3 more')
+    """
+    if len(words) > most:
+        words = [*words[: most - 1], f"{len(words) - most + 1} more"]
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def shortened(text: str, longest: int = LONGEST_NAME) -> str:
+    """A text that is not longer than this; both ends stay, for names often differ at the end.
+
+    >>> shortened("the shortest one", 9)
+    'the s…one'
+    """
+    if len(text) <= longest:
+        return text
+    tail = (longest - 1) // 3 + 1 if longest > 4 else 0
+    return text[: longest - 1 - tail] + "…" + text[len(text) - tail :]
+
+
+def shown(value: Any) -> str:
+    """A raw value: numbers with a few digits, text cut where it is long.
+
+    >>> shown(41.0), shown(0.123456789), shown(-1234.5678), shown(None), shown(True), shown("x")
+    ('41', '0.1235', '-1234.57', 'missing', 'yes', 'x')
+    """
+    if value is None:
+        return "missing"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        whole = math.isfinite(value) and value.is_integer() and abs(value) < 1e15
+        return f"{value:.0f}" if whole else f"{value:.{6 if abs(value) >= 1 else 4}g}"
+    return shortened(str(value), LONGEST_VALUE)
+
+
+def small(number: float) -> str:
+    """A small number with two digits.
+
+    >>> small(0.0), small(0.01234), small(0.0000123)
+    ('0', '0.012', '1.2e-05')
+    """
+    return f"{number:.2g}"

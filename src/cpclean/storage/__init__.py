@@ -1,0 +1,1 @@
+"""Answers kept where a killed process does not lose them."""

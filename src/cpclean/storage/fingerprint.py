@@ -1,0 +1,76 @@
+"""What answers belong to, in a few plain values that are the same on every machine."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from cpclean.data.columns import Column
+from cpclean.data.frames import columns_from
+from cpclean.data.table import IncompleteTable
+
+
+def fingerprint(table: IncompleteTable, points: Any, **settings: Any) -> dict[str, Any]:
+    """Hashes of the table, of its candidates and of the validation points, and the settings.
+
+    Values count, not how a file writes them: 30 and 30.0 are the same.
+
+    Parameters
+    ----------
+    table : IncompleteTable
+    points : frame
+        The validation points.
+    **settings
+        Whatever else makes answers those of another session, in plain values.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"age": [18, None, 65], "pets": [0, 2, 1], "buys": [0, 1, 1]})
+    >>> table = IncompleteTable(frame, label="buys")
+    >>> found = fingerprint(table, frame[["age", "pets"]].dropna(), neighbors=1)
+    >>> found["neighbors"], found["table"]
+    (1, 'sha256:...')
+    """
+    labels = _texts(table.dataset.labels.tolist())
+    validation = [column for column in columns_from(points) if column.name in table.names]
+    return {
+        "table": _hash([*map(_content, table.columns), labels]),
+        "candidates": _hash(_candidates(table)),
+        "validation points": _hash(map(_content, validation)),
+        **settings,
+    }
+
+
+def _candidates(table: IncompleteTable) -> Iterable[bytes]:
+    for row, options in table.options.items():
+        # The last digits of a mean or a quartile are not the same on all machines.
+        values = [
+            [f"{value:.9g}" if isinstance(value, float) else str(value) for value in listed]
+            for listed in options.values
+        ]
+        yield json.dumps([row, list(options.cells), options.joint, values]).encode()
+
+
+def _content(column: Column) -> bytes:
+    head = json.dumps([column.name, column.kind]).encode()
+    if column.kind == "categorical":
+        return head + _texts(column.values.tolist())
+    numbers = column.values.astype("<f8") + 0.0  # -0.0 is the same number as 0.0
+    numbers[np.isnan(numbers)] = np.nan  # of the many, the same everywhere
+    return head + numbers.tobytes()
+
+
+def _texts(values: list[Any]) -> bytes:
+    return json.dumps([None if one is None else str(one) for one in values]).encode()
+
+
+def _hash(parts: Iterable[bytes]) -> str:
+    found = hashlib.sha256()
+    for part in parts:
+        found.update(len(part).to_bytes(8, "little") + part)
+    return f"sha256:{found.hexdigest()[:32]}"

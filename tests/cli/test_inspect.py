@@ -1,0 +1,148 @@
+"""cpclean inspect: does missingness matter here?"""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from cli.problems import frames, written
+from click.testing import CliRunner
+
+from cpclean import CleaningSession, IncompleteTable
+from cpclean.cli import main
+from cpclean.report.summary import column_effects, summary
+
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "tables"
+
+
+def run(*args: str, **options):
+    return CliRunner().invoke(main, args, **options)
+
+
+@pytest.fixture
+def files(tmp_path):
+    return written(tmp_path)
+
+
+def inspected(files, *more: str):
+    return run("inspect", files["train"], "--label", "y", "--val", files["val"], *more)
+
+
+def test_json_has_the_facts_the_columns_and_advice(files):
+    result = inspected(files, "--json")
+    assert result.exit_code == 0, result.output
+    assert result.stderr == ""
+    found = json.loads(result.stdout)
+    train, _, val = frames()
+    table = IncompleteTable(train, label="y")
+    session = CleaningSession(table, val, y_val=val["y"])
+    facts = summary(session, table)
+    assert found["table"] == {**facts.__dict__, "first_rows": list(facts.first_rows)}
+    effects = column_effects(table, table.encode(val))
+    assert found["columns"] == [one.__dict__ for one in effects]
+    assert all(isinstance(sentence, str) for sentence in found["advice"])
+    assert found["advice"]
+
+
+def test_a_person_reads_the_same(files):
+    result = inspected(files)
+    found = json.loads(inspected(files, "--json").stdout)
+    text = " ".join(result.stdout.split())
+    assert text.startswith("40 rows to learn from, 13 with holes; 13 cells missing: 10^")
+    assert f"{found['table']['certain_share']:.1%} of 12 predictions are certain" in text
+    for column in found["columns"]:
+        assert f"{column['certain_if_clean']:.1%}" in text
+    for sentence in found["advice"]:
+        assert sentence in text
+    assert max(map(len, result.stdout.splitlines())) <= 80
+
+
+def test_columns_without_holes_are_only_counted(files):
+    train, _, val = frames()
+    train["full"], val["full"] = 1.0, 2.0
+    train.loc[0, "full"] = 3.0
+    train.to_csv(files["train"], index=False)
+    val.to_csv(files["val"], index=False)
+    result = inspected(files)
+    assert "1 other column has no holes." in result.stdout
+    assert "│ full" not in result.stdout
+
+
+def test_rows_are_those_of_the_file(files):
+    found = json.loads(run("inspect", files["train"], "--label", "y", "--json").stdout)
+    train, _, _ = frames()
+    for row in found["table"]["first_rows"]:
+        assert train.iloc[row].isna().any()
+
+
+def test_rows_are_those_of_the_file_where_others_have_no_label(files):
+    train, _, _ = frames()
+    train.loc[[0, 3, 4, 11], "y"] = None
+    train.to_csv(files["train"], index=False)
+    found = json.loads(
+        run("inspect", files["train"], "--label", "y", "--drop-unlabelled", "--json").stdout
+    )
+    assert found["table"]["first_rows"]
+    for row in found["table"]["first_rows"]:
+        assert train.drop(columns="y").iloc[row].isna().any()
+        assert row not in (0, 3, 4, 11)
+
+
+def test_no_holes(files):
+    result = run("inspect", files["truth"], "--label", "y")
+    assert result.exit_code == 0, result.output
+    assert "1 world." in result.stdout
+    assert "nothing to clean" in result.stdout
+    assert "│" not in result.stdout
+
+
+def test_a_row_number_is_noticed_though_rows_are_held_out(files):
+    train, _, _ = frames(n_rows=80)
+    train.insert(0, "my id", range(1, 81))
+    train.to_csv(files["train"], index=False)
+    result = run("inspect", files["train"], "--label", "y")
+    text = " ".join(result.stdout.split())
+    assert "Column 'my id' looks like a row number" in text
+    assert "--drop 'my id'" in text
+    assert "--drop" not in run("inspect", files["train"], "--label", "y", "--drop", "my id").stdout
+
+
+def test_text_that_may_stand_for_nothing_is_noticed(files):
+    train, _, _ = frames()
+    train["city"] = train["city"].fillna(" ?")
+    train.to_csv(files["train"], index=False)
+    text = " ".join(inspected(files).stdout.split())
+    assert "Column 'city' holds ' ?' 4 times. If it stands for nothing, say so: --null '?'." in text
+    assert "--null" not in inspected(files, "--null", "?").stdout
+
+
+def test_more_samples(files):
+    few, many = (json.loads(inspected(files, "--json", "--samples", n).stdout) for n in ("1", "30"))
+    assert all(one["low"] == one["high"] for one in few["columns"])
+    assert all(one["low"] <= one["certain_if_clean"] <= one["high"] for one in many["columns"])
+
+
+def test_plain_ascii_and_names_with_brackets(files):
+    train, _, val = frames()
+    for frame, name in ((train, "train"), (val, "val")):
+        frame.rename(columns={"income": "[bold]income[/]"}).to_csv(files[name], index=False)
+    result = CliRunner(charset="ascii").invoke(
+        main, ["inspect", files["train"], "--label", "y", "--val", files["val"]]
+    )
+    assert result.exit_code == 0, result.output
+    assert result.stdout.isascii()
+    assert "[bold]income[/]" in result.stdout
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="the tables are looked for in ../shared/data")
+def test_a_real_table_with_missing_labels():
+    file = str(DATA / "Chile" / "data.csv")
+    refused = run("inspect", file, "--label", "vote", "--drop", "rownames")
+    assert refused.exit_code == 2
+    assert "Pass --drop-unlabelled to leave these rows out." in refused.stderr
+    frame = pd.read_csv(file)
+    first = frame["vote"].isna().to_numpy().nonzero()[0][:3].tolist()
+    assert f"missing in row {', '.join(map(str, first))} and" in refused.stderr
+    given = ("inspect", file, "--label", "vote", "--drop", "rownames", "--drop-unlabelled")
+    found = json.loads(run(*given, "--json").stdout)
+    assert 0.5 < found["table"]["certain_share"] < 1

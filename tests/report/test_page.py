@@ -1,0 +1,333 @@
+"""The page says what the session says, and nothing of a table is more than text."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from report.samples import EVIL, evil_session, frames
+
+from cpclean import (
+    CertainKNeighborsClassifier,
+    CleaningSession,
+    CPCleanError,
+    IncompleteDataset,
+    IncompleteTable,
+    simulate,
+)
+from cpclean.report import Report, report
+from cpclean.report.words import percent
+
+VOID = {"meta", "link", "img", "br", "hr", "input"}
+
+
+class Outline(HTMLParser):
+    """Tags, ids and headings of a page, and whether its tags are closed in order."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[str] = []
+        self.ids: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+        self.ids += [value for name, value in attrs if name == "id" and value]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def words(page: str) -> str:
+    """What a reader sees of a page, in one line."""
+    bare = re.sub(r"<(style|script)\b.*?</\1>", " ", page, flags=re.S)
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", bare)).split())
+
+
+@pytest.fixture
+def answered(session: CleaningSession) -> CleaningSession:
+    for _ in range(3):
+        session.tell(session.ask().row, 0)
+    session.skip(session.ask().row)
+    return session
+
+
+def test_the_page_says_what_the_session_says(answered: CleaningSession) -> None:
+    said = words(report(answered, title="Customers", interactive=False).html)
+    n, certain = len(answered.certain), int(answered.certain.sum())
+    assert f"{certain} of {n} predictions ({percent(answered.certain_share)}) are certain" in said
+    assert "Customers" in said
+    assert "3 answers have been given, and 1 row skipped." in said
+    assert f"is right for {percent(answered.accuracy())} of them" in said
+    question = answered.ask()
+    assert f"Row {question.row}: find out" in said
+    assert f"nearest rows of {len(question.why.points)} open predictions" in said
+    table = answered._subject.table
+    assert f"{len(table.dataset.dirty_rows)} of the rows had holes at the start" in said
+    assert "The candidates must contain the truth." in said
+    assert "nearest neighbours that vote 3" in said
+
+
+def test_reasons_are_those_of_the_question(session: CleaningSession) -> None:
+    from cpclean.report.reasons import reasons
+
+    question, (reason, *_) = session.ask(), reasons(session, 3)
+    why = question.why
+    assert (reason.row, reason.gain, reason.n_points) == (
+        question.row, question.gain, len(why.points)
+    )  # fmt: skip
+    settles = np.array([len(one) for one in why.settles])
+    assert reason.expected == pytest.approx(question.prior[why.answers] @ settles)
+    likeliest = int(np.argmax(question.prior))
+    assert reason.outcomes[0].prior == question.prior[likeliest]
+    assert reason.n_more == len(question.candidates) - len(reason.outcomes)
+    assert {one.name for one in reason.values if one.hole} == set(question.candidates[0])
+    late = reasons(session, 3, seconds=0.0)
+    assert [one.row for one in late] == [one.row for one in reasons(session, 3)]
+    assert late[0].expected is None
+    assert "nearest rows of" in late[0].words
+
+
+def test_accuracy_bounds_hold_in_every_simulated_world(tables: Any) -> None:
+    from cpclean.report.facts import _accuracy
+    from cpclean.report.look import outlook
+
+    dirty, truth, val = tables
+    session = CleaningSession(IncompleteTable(dirty, label="buys"), val, y_val=val["buys"])
+    bounds = _accuracy(session, outlook(session))
+    assert bounds.all == session.accuracy()
+    assert bounds.least <= session.accuracy() <= bounds.most
+    simulate(session, truth, progress=False)
+    assert bounds.least <= session.accuracy() <= bounds.most
+
+
+def test_without_labels_there_is_no_accuracy(tables: Any) -> None:
+    dirty, _, val = tables
+    session = CleaningSession(IncompleteTable(dirty, label="buys"), val)
+    page = report(session, interactive=False).html
+    assert 'id="accuracy"' not in page
+    assert "expected after" in page
+
+
+def test_a_truth_adds_the_comparison(session: CleaningSession, tables: Any) -> None:
+    said = words(report(session, interactive=False, truth=tables[1], n_random=2).html)
+    assert "Against random order" in said
+    assert "random order is the mean of 2 runs" in said
+    done = words(report(session, interactive=False).html)
+    assert "Against random order" not in done
+
+
+def test_histories_add_curves(session: CleaningSession, tables: Any) -> None:
+    dirty, truth, val = tables
+    other = CleaningSession(
+        IncompleteTable(dirty, label="buys"), val, strategy="random", random_state=0
+    )
+    history = simulate(other, truth, progress=False)
+    page = report(session, interactive=False, histories={"by chance": history}).html
+    assert "by chance" in words(page)
+
+
+def test_a_session_that_is_done(session: CleaningSession, tables: Any) -> None:
+    simulate(session, tables[1], progress=False)
+    said = words(report(session, interactive=False).html)
+    assert f"All {len(session.certain)} predictions are certain" in said
+    assert "No row is left that could change a prediction." in said
+    assert "all validation points are certain" in said
+
+
+def test_a_dataset_without_a_table() -> None:
+    data = IncompleteDataset([[[0.0], [5.0]], [[1.0], [7.0]], [[6.0]]], ["a", "b", "b"])
+    session = CleaningSession(data, [[0.0], [4.0]], n_neighbors=1, y_val=["a", "b"])
+    page = report(session, interactive=False).html
+    Outline(page)
+    said = words(page)
+    assert "0 of 2 predictions (0%) are certain" in said
+    assert "find out column 0" in said
+    assert 'id="columns"' not in page
+
+
+@pytest.mark.parametrize("metric", ["precomputed", "manhattan", "function"])
+def test_other_metrics(metric: str) -> None:
+    data = IncompleteDataset([[[0.0], [5.0]], [[1.0], [7.0]], [[6.0]]], ["a", "b", "b"])
+    points: Any = [[0.0], [4.0]]
+    named: Any = metric
+    if metric == "precomputed":
+        candidates = np.concatenate([data.candidates(row) for row in range(3)])[:, 0]
+        points = np.abs(candidates - np.array([[0.0], [4.0]]))
+    if metric == "function":
+        named = lambda x, t: float(abs(x - t).sum())  # noqa: E731
+    session = CleaningSession(data, points, n_neighbors=1, metric=named)
+    session.tell(0, 0)
+    assert "predictions" in words(report(session, interactive=False).html)
+
+
+def test_a_table_without_holes() -> None:
+    _, truth, val = frames()
+    session = CleaningSession(IncompleteTable(truth, label="buys"), val)
+    page = report(session, interactive=False).html
+    Outline(page)
+    assert 'id="holes"' not in page
+    assert "All 40 predictions are certain" in words(page)
+
+
+def test_cells_are_asked_for_by_their_name(tables: Any) -> None:
+    dirty, _, val = tables
+    session = CleaningSession(IncompleteTable(dirty, label="buys"), val, strategy="cells")
+    question = session.ask()
+    said = words(report(session, interactive=False).html)
+    assert f"Row {question.row}: find out {question.column}" in said
+
+
+def test_doubted_cells_keep_their_value(tables: Any) -> None:
+    _, truth, val = tables
+    table = IncompleteTable(truth, label="buys", suspects=[(row, "age") for row in range(40)])
+    session = CleaningSession(table, val)
+    assert "(doubted)" in report(session, interactive=False).html
+
+
+def test_rows_are_called_as_the_reader_calls_them(session: CleaningSession) -> None:
+    names = [f"customer-{row}" for row in range(session.data.n_rows)]
+    said = words(report(session, interactive=False, row_names=names).html)
+    assert f"Row customer-{session.ask().row}: find out" in said
+
+
+def test_everything_of_the_table_is_escaped() -> None:
+    made = report(evil_session(), title=EVIL, settings={EVIL: EVIL})
+    page = made.html
+    outline = Outline(page)
+    assert outline.open == []
+    assert "img" not in outline.tags
+    assert outline.tags.count("script") == 3
+    assert not [name for name, _ in outline.attributes if name.startswith("on")]
+    assert EVIL not in page
+    assert "&lt;img src=x" in page
+    still = report(evil_session(), title=EVIL, interactive=False).html
+    assert "<script" not in still
+
+
+def test_the_page_is_well_formed_and_ids_are_its_own(session: CleaningSession) -> None:
+    page = report(session, interactive=False).html
+    outline = Outline(page)
+    assert outline.open == []
+    assert len(set(outline.ids)) == len(outline.ids)
+    places = re.findall(r'href="#([^"]+)"', page)
+    assert set(places) <= set(outline.ids)
+    assert len(places) > 5
+    assert outline.tags.count("h1") == outline.tags.count("main") == 1
+    assert not re.search(r"(?:src|href)=[\"']?https?:", page)
+
+
+def test_a_small_file_and_a_large_one(session: CleaningSession, tmp_path: Path) -> None:
+    made = session.report(tmp_path / "still.html", interactive=False)
+    assert made.path == tmp_path / "still.html"
+    assert made.path.read_text("utf-8") == made.html
+    assert made.path.stat().st_size < 200_000
+    live = session.report(str(tmp_path / "live.html"))
+    assert 2_000_000 < live.path.stat().st_size < 8_000_000
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["live.html", "still.html"]
+
+
+def test_in_a_notebook_the_page_is_in_a_frame_of_its_own(session: CleaningSession) -> None:
+    made = session.report(title="T")
+    shown = made._repr_html_()
+    assert shown.startswith("<iframe srcdoc=")
+    assert "<script" not in unescape(shown)
+    assert len(shown) < 400_000
+    assert repr(made).startswith("Report('T', ")
+    assert isinstance(made, Report)
+
+
+def test_a_report_changes_nothing(answered: CleaningSession, tables: Any) -> None:
+    before = answered.answers, answered.mean_entropy, answered.ask().row
+    answered.report(interactive=False, truth=tables[1], n_random=1)
+    assert (answered.answers, answered.mean_entropy, answered.ask().row) == before
+
+
+def test_a_classifier_reports_on_points(tables: Any, session: CleaningSession) -> None:
+    dirty, _, val = tables
+    model = CertainKNeighborsClassifier().fit(dirty.drop(columns="buys"), dirty["buys"])
+    X, y = val.drop(columns="buys"), val["buys"]
+    said = words(model.report(X, y, interactive=False).html)
+    certain = int(model.is_certain(X).sum())
+    assert f"{certain} of {len(X)} predictions" in said
+    assert f"is right for {percent(model.score(X, y))} of them" in said
+    bare = words(model.report(X, interactive=False).html)
+    assert "are right" not in bare
+    with pytest.raises(CPCleanError, match="has its own validation points"):
+        report(session, X=X)
+    with pytest.raises(CPCleanError, match="needs points to predict: X="):
+        report(model)
+    with pytest.raises(CPCleanError, match="is about a CleaningSession or a Certain"):
+        report(dirty)
+
+
+def test_a_classifier_of_arrays_and_of_datasets() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)), rng.integers(2, size=40)
+    X[rng.random((40, 3)) < 0.1] = np.nan
+    points = rng.normal(size=(10, 3))
+    model = CertainKNeighborsClassifier().fit(X, y)
+    certain = f"{int(model.is_certain(points).sum())} of 10 predictions"
+    assert certain in words(model.report(points, interactive=False).html)
+    framed = pd.DataFrame(points, columns=["a", "b", "c"])
+    with pytest.warns(UserWarning, match="fitted without feature names"):
+        made = model.report(framed, interactive=False)
+    assert certain in words(made.html)
+    data = IncompleteDataset([[[0.0], [5.0]], [[1.0], [7.0]], [[6.0]]], ["a", "b", "b"])
+    taken = CertainKNeighborsClassifier(1).fit(data)
+    assert "0 of 2 predictions" in words(taken.report([[0.0], [4.0]], interactive=False).html)
+
+
+def test_a_page_that_cannot_be_written_leaves_nothing(
+    session: CleaningSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = session.report(interactive=False)
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.replace", full)
+    with pytest.raises(OSError, match="No space left"):
+        made.save(tmp_path / "page.html")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_columns_that_take_too_long_are_left_out(
+    session: CleaningSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "10 times over" in words(session.report(interactive=False).html)
+    monkeypatch.setattr("cpclean.report.facts.DRAWS", 3)
+    assert "is drawn from the prior, once." in words(session.report(interactive=False).html)
+    monkeypatch.setattr("cpclean.report.facts.MOST_SECONDS", -1.0)
+    page = session.report(interactive=False).html
+    assert 'id="columns"' not in page
+    assert 'href="#columns"' not in page
+
+
+def test_one_point() -> None:
+    data = IncompleteDataset([[[0.0], [5.0]], [[1.0]], [[6.0]]], ["a", "b", "b"])
+    for x, told in ((0.5, "The other one depends"), (9.0, "The one prediction is certain")):
+        session = CleaningSession(data, [[x]], n_neighbors=1)
+        assert told in words(report(session, interactive=False).html)
+
+
+def test_templates_are_part_of_the_package() -> None:
+    from importlib.resources import files
+
+    found = {one.name for one in (files("cpclean.report") / "templates").iterdir()}
+    assert {"report.html", "style.css", "page.js"} <= found

@@ -1,0 +1,47 @@
+"""The examples run, on small samples."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLES = ROOT / "examples"
+DATA = ROOT / "../shared/data"
+
+
+def run(name: str, *arguments: object, succeeds: bool = True) -> str:
+    """What an example prints."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", EXAMPLES / name, *map(str, arguments)],
+        capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert (done.returncode == 0) == succeeds, done.stderr
+    return done.stdout if succeeds else done.stderr
+
+
+def test_every_example_is_run_here() -> None:
+    assert {file.name for file in EXAMPLES.glob("*.py")} == {"tumours.py", "credit.py"}
+
+
+def test_tumours() -> None:
+    told = run("tumours.py", "--sample", 160, "--budget", 8)
+    assert "certain before any cleaning" in told
+    assert "vote after 8 answers, cpclean order" in told
+    assert "the true table" in told
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="../shared/data is not here")
+def test_credit() -> None:
+    told = run("credit.py", "--data-dir", DATA, "--sample", 250, "--top", 3)
+    assert "predictions are certain" in told
+    assert told.count("uncertain predictions may hang on it") == 3
+
+
+def test_credit_says_which_file_it_misses(tmp_path: Path) -> None:
+    told = run("credit.py", "--data-dir", tmp_path, succeeds=False)
+    assert "there is no" in told
+    assert "--data-dir" in told
