@@ -1,4 +1,4 @@
-"""The documentation keeps its word: its blocks run, its pictures and its site can be made anew.
+"""README and docs keep their word: blocks run, pictures and site can be made anew.
 
 Blocks of a page run in order, in a folder of their own that holds the three small tables of the
 first tutorial; commands of the shell run in the slow suite, and are only parsed in the default one.
@@ -33,7 +33,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 DATA = "../shared/data"
 SLOW = {"priors.md"}  # measures the authors' spaces
-PAGES = sorted(DOCS.glob("**/*.md"))
+PAGES = [ROOT / "README.md", *sorted(DOCS.glob("**/*.md"))]
 BLOCK = re.compile(
     r"(?:^<!-- only parsed: (?P<why>.+?) -->\n+)?"
     r"^```(?P<language>[\w{}-]*)[^\n]*\n(?P<code>.*?)^```$"
@@ -62,7 +62,7 @@ def blocks(text: str) -> list[Block]:
 
 
 def name_of(page: Path) -> str:
-    return page.relative_to(DOCS).as_posix()
+    return page.relative_to(DOCS if DOCS in page.parents else ROOT).as_posix()
 
 
 def pages_with(language: str) -> list[object]:
