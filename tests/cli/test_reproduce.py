@@ -22,35 +22,13 @@ def tiny(monkeypatch):
 
 def test_reproduce_quickly(tiny, tmp_path):
     out = tmp_path / "out"
-    result = run(
-        "reproduce",
-        "--table",
-        "priors",
-        "--quick",
-        "--seeds",
-        "1",
-        "--jobs",
-        "1",
-        "--out",
-        str(out),
-    )
+    result = run(*QUICKLY, "--out", str(out))
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("| table | holes | seeds | clean | closest | default | uniform")
     assert "| numbers | random | 1 |" in result.stdout
     assert result.stdout == (out / "priors.md").read_text("utf-8") + "\n"
     assert "6 of 6: mixed, high, 0" in result.stderr
-    again = run(
-        "reproduce",
-        "--table",
-        "priors",
-        "--quick",
-        "--seeds",
-        "1",
-        "--jobs",
-        "1",
-        "--out",
-        str(out),
-    )
+    again = run(*QUICKLY, "--out", str(out))
     assert (again.stdout, again.stderr) == (result.stdout, "")  # nothing was left to do
 
 
@@ -64,18 +42,7 @@ def test_reproduce_interrupted(tiny, tmp_path, monkeypatch):
         return measured(space)
 
     monkeypatch.setattr(tiny, "compare_priors", impatient)
-    given = (
-        "reproduce",
-        "--table",
-        "priors",
-        "--quick",
-        "--seeds",
-        "1",
-        "--jobs",
-        "1",
-        "--out",
-        str(tmp_path),
-    )
+    given = (*QUICKLY, "--out", str(tmp_path))
     result = run(*given)
     assert result.exit_code == 130
     assert result.stdout.count("| numbers |") == 1

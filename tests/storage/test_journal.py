@@ -112,7 +112,7 @@ def test_what_cannot_be_read(tmp_path):
         read_answers(other)
     header = {"cpclean": "answers", "version": 1, "belongs": {}}
     other.write_text(json.dumps(header) + "\nwhat\n")
-    with pytest.raises(JournalError, match="line 2 of .* is no answer: 'what'"):
+    with pytest.raises(JournalError, match=r"line 2 of .* is no answer: 'what'"):
         read_answers(other)
 
 

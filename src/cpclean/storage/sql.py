@@ -1,0 +1,326 @@
+"""Storage in a database, by way of SQLAlchemy: what SQLite and PostgreSQL have in common.
+
+Every call is one transaction. SQLite lets one of them write at a time. In PostgreSQL, whoever
+appends locks the head of the log first and the row's question next; whoever leases passes over what
+is locked, as `cpclean.storage.leasing` tells. So no two can wait for each other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import Any, TypeVar
+from uuid import uuid4
+
+from sqlalchemy import Connection, Engine, Row, delete, insert, select, text, update
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from cpclean.storage.base import (
+    Event,
+    GoneError,
+    Lease,
+    LockedError,
+    Places,
+    Said,
+    Storage,
+    StorageError,
+)
+from cpclean.storage.checks import (
+    check_same,
+    checked_duration,
+    checked_lease,
+    checked_said,
+    checked_undo,
+    moment,
+    no_project,
+    same_project,
+    unknown_rows,
+    value_text,
+)
+from cpclean.storage.leasing import Wish, end_lease, first_free, lease_of
+from cpclean.storage.ledger import undone_events
+from cpclean.storage.migrations import EVENT, HEAD, LEASE, PROJECT, QUESTION, migrate
+from cpclean.storage.project import Project
+
+Result = TypeVar("Result")
+
+# How often a lease is tried anew where every row that might be free is just being looked at by
+# somebody else; such looks take milliseconds, and all turns together about half a second.
+_TURNS = 12
+
+
+class SqlStorage(Storage):
+    """What both databases do alike; a child says how to connect, and what its errors mean."""
+
+    clock: str  # SQL for the milliseconds since 1970
+    begin_alone = ""  # SQL that keeps others from making the tables at the same time
+
+    def __init__(self, name: str, engine: Engine, create: bool) -> None:
+        self.name, self._engine = name, engine
+        self._closed = False
+        self._questions: frozenset[int] | None = None
+
+        def prepared(connection: Connection) -> None:
+            if self.begin_alone:
+                connection.execute(text(self.begin_alone))
+            migrate(connection, name, create)
+
+        try:
+            self._run(prepared)
+        except BaseException:
+            engine.dispose()
+            raise
+
+    # -- what a child says -----------------------------------------------------------------
+
+    def _writing(self) -> AbstractContextManager[Connection]:
+        """A connection in a transaction, which is committed in the end."""
+        return self._engine.begin()
+
+    def _reading(self) -> AbstractContextManager[Connection]:
+        """A connection in a transaction that writes nothing."""
+        return self._engine.begin()
+
+    def _check_place(self) -> None:
+        """Raise if the database is not where it was."""
+
+    def _is_lost(self, problem: DBAPIError) -> bool:
+        """Whether the connection broke, so that another one may work."""
+        return problem.connection_invalidated
+
+    def _translated(self, problem: DBAPIError) -> StorageError:
+        raise NotImplementedError
+
+    # -- the project -----------------------------------------------------------------------
+
+    def create(self, project: Project) -> None:
+        content = project.to_bytes()
+        digest = hashlib.sha256(content).hexdigest()
+        rows = [{"row_number": row} for row in project.dirty_rows.tolist()]
+
+        def work(connection: Connection) -> None:
+            if self.begin_alone:
+                connection.execute(text(self.begin_alone))
+            found = connection.execute(select(PROJECT.c.digest)).scalar()
+            if found is not None:
+                same_project(found == digest, self.name)
+                return
+            parts = {
+                "id": 1,
+                "content": content,
+                "digest": digest,
+                "created": self._now(connection),
+            }
+            connection.execute(insert(PROJECT), parts)
+            connection.execute(insert(HEAD), {"id": 1, "last": 0})
+            if rows:
+                connection.execute(insert(QUESTION), rows)
+
+        self._run(work)
+
+    def project(self) -> Project | None:
+        stored = self._read(
+            lambda connection: connection.execute(
+                select(PROJECT.c.content, PROJECT.c.digest)
+            ).one_or_none()
+        )
+        if stored is None:
+            return None
+        content = bytes(stored.content)
+        if hashlib.sha256(content).hexdigest() != stored.digest:
+            raise StorageError(
+                f"the project in {self.name} is damaged: its bytes are not those that were stored. "
+                "Go back to a copy of the database."
+            )
+        return Project.from_bytes(content)
+
+    # -- the log ---------------------------------------------------------------------------
+
+    def append(self, said: Said, request_id: str) -> Event:
+        said = checked_said(said, request_id)
+
+        def work(connection: Connection) -> Event:
+            head = connection.execute(select(HEAD.c.last).with_for_update()).scalar()
+            if head is None:
+                raise no_project(self.name)
+            known = select(EVENT).where(EVENT.c.request_id == request_id)
+            found = connection.execute(known).one_or_none()
+            if found is not None:
+                return check_same(_event(found), said)
+            if said.undoes is not None:
+                row = _row_undone(connection, said.undoes)
+            else:
+                assert said.row is not None, "checked before"
+                row = said.row
+                end_lease(connection, row, said.who)
+            return self._added(connection, head + 1, said, row, request_id)
+
+        return self._run(work)
+
+    def _added(
+        self, connection: Connection, number: int, said: Said, row: int, request_id: str
+    ) -> Event:
+        parts: dict[str, Any] = {
+            "number": number,
+            "at": self._now(connection),
+            "request_id": request_id,
+            "kind": said.kind,
+            "who": said.who,
+            "row_number": row,
+            "candidate": said.candidate,
+            "value": None if said.value is None else value_text(said.value),
+            "undoes": said.undoes,
+            "seconds": said.seconds,
+        }
+        connection.execute(insert(EVENT), parts)
+        connection.execute(update(HEAD).values(last=number))
+        return Event(
+            number, moment(parts["at"]), request_id, said.kind, said.who, row,
+            said.candidate, said.value, said.undoes, said.seconds,
+        )  # fmt: skip
+
+    def events(self, after: int = 0, limit: int | None = None) -> list[Event]:
+        wanted = select(EVENT).where(EVENT.c.number > after).order_by(EVENT.c.number).limit(limit)
+
+        def work(connection: Connection) -> list[Event]:
+            self._last(connection)
+            return [_event(row) for row in connection.execute(wanted)]
+
+        return self._read(work)
+
+    def last(self) -> int:
+        return self._read(self._last)
+
+    def _last(self, connection: Connection) -> int:
+        found = connection.execute(select(HEAD.c.last)).scalar()
+        if found is None:
+            raise no_project(self.name)
+        return int(found)
+
+    # -- leases ----------------------------------------------------------------------------
+
+    def lease(
+        self,
+        ranking: Sequence[int],
+        who: str,
+        seconds: float,
+        places: Places = 1,
+        seen: int | None = None,
+    ) -> Lease | None:
+        rows = checked_lease(ranking, who, seconds)
+        known = self._known_questions()
+        unknown_rows([row for row in rows if row not in known])
+        wish = Wish(uuid4().hex, rows, who, seconds, places, seen)
+        for attempt in range(_TURNS):
+            found = self._run(lambda each: first_free(each, wish, self._now(each)))
+            if found.lease is not None or not found.passed_over:
+                return found.lease
+            time.sleep(0.002 * 1.5**attempt)
+        return None  # locked all the while: as good as held
+
+    def renew(self, lease: Lease, seconds: float) -> Lease | None:
+        checked_duration(seconds)
+
+        def work(connection: Connection) -> Lease | None:
+            now = self._now(connection)
+            until = now + round(seconds * 1000)
+            open_ = (LEASE.c.id == lease.id) & (LEASE.c.until > now)
+            done = connection.execute(update(LEASE).where(open_).values(until=until))
+            return Lease(lease.id, lease.row, lease.who, moment(until)) if done.rowcount else None
+
+        return self._run(work)
+
+    def release(self, lease: Lease) -> bool:
+        def work(connection: Connection) -> bool:
+            open_ = (LEASE.c.id == lease.id) & (LEASE.c.until > self._now(connection))
+            return connection.execute(delete(LEASE).where(open_)).rowcount > 0
+
+        return self._run(work)
+
+    def leases(self) -> list[Lease]:
+        def work(connection: Connection) -> list[Lease]:
+            self._last(connection)
+            open_ = select(LEASE).where(LEASE.c.until > self._now(connection))
+            ordered = open_.order_by(LEASE.c.row_number, LEASE.c.id)
+            return [lease_of(row) for row in connection.execute(ordered)]
+
+        return self._read(work)
+
+    def _known_questions(self) -> frozenset[int]:
+        if self._questions is None:
+
+            def work(connection: Connection) -> frozenset[int]:
+                self._last(connection)
+                return frozenset(connection.execute(select(QUESTION.c.row_number)).scalars())
+
+            self._questions = self._read(work)
+        return self._questions
+
+    # -- everything else -------------------------------------------------------------------
+
+    def now(self) -> datetime:
+        return moment(self._read(self._now))
+
+    def close(self) -> None:
+        self._closed = True
+        self._engine.dispose()
+
+    def _now(self, connection: Connection) -> int:
+        return int(connection.execute(text(f"SELECT {self.clock}")).scalar_one())
+
+    def _run(self, work: Callable[[Connection], Result]) -> Result:
+        return self._tried(self._writing, work)
+
+    def _read(self, work: Callable[[Connection], Result]) -> Result:
+        return self._tried(self._reading, work)
+
+    def _tried(
+        self,
+        opened: Callable[[], AbstractContextManager[Connection]],
+        work: Callable[[Connection], Result],
+    ) -> Result:
+        """The result of a transaction, which is tried a second time if the connection breaks.
+
+        That is safe: events and leases have an id that is chosen before, and everything else
+        may happen twice.
+        """
+        if self._closed:
+            raise GoneError(f"{self.name} was closed here; open it again.")
+        for attempt in (1, 2):
+            self._check_place()
+            try:
+                with opened() as connection:
+                    return work(connection)
+            except PoolTimeout as problem:
+                raise LockedError(
+                    f"nothing was taken in: too many are using {self.name} at the same time. Try "
+                    "again."
+                ) from problem
+            except DBAPIError as problem:
+                if attempt == 2 or not self._is_lost(problem):
+                    raise self._translated(problem) from problem
+        raise AssertionError("the second attempt returns or raises")
+
+
+# -- rows of the tables ----------------------------------------------------------------------------
+
+
+def _event(row: Row[Any]) -> Event:
+    return Event(
+        row.number, moment(row.at), row.request_id, row.kind, row.who, row.row_number,
+        row.candidate, None if row.value is None else json.loads(row.value), row.undoes,
+        row.seconds,
+    )  # fmt: skip
+
+
+def _row_undone(connection: Connection, number: int) -> int:
+    row = connection.execute(select(EVENT.c.row_number).where(EVENT.c.number == number)).scalar()
+    undos = connection.execute(
+        select(EVENT.c.number, EVENT.c.undoes).where(EVENT.c.undoes.is_not(None))
+    )
+    return checked_undo(number, row, number in undone_events((a, b) for a, b in undos))

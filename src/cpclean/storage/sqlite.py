@@ -1,0 +1,161 @@
+"""Storage in one file, by SQLite: readers never wait, and one writer at a time."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from sqlalchemy import URL, Connection, create_engine, event
+from sqlalchemy.exc import DBAPIError
+
+from cpclean.storage.base import FullError, GoneError, LockedError, StorageError
+from cpclean.storage.sql import SqlStorage
+
+# How long a writer waits for another one. People notice, but nothing is lost.
+BUSY_SECONDS = 10.0
+
+
+class SqliteStorage(SqlStorage):
+    """A project in a file.
+
+    Parameters
+    ----------
+    path : path
+        Made if it is not there, with two more files beside it while it is open.
+    create : bool
+        Whether it may be made.
+    busy_seconds : float
+        How long to wait for another writer.
+    """
+
+    clock = "CAST((julianday('now') - 2440587.5) * 86400000.0 + 0.5 AS INTEGER)"
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        create: bool = True,
+        busy_seconds: float = BUSY_SECONDS,
+    ) -> None:
+        self._path = Path(path).expanduser().absolute()
+        _check_path(self._path, create)
+        self._busy_seconds = busy_seconds
+        self._turn = Lock()
+        self._file: os.stat_result | None = None
+        engine = create_engine(
+            URL.create("sqlite", database=str(self._path)), connect_args={"timeout": busy_seconds}
+        )
+        event.listen(engine, "connect", _on_connect)
+        event.listen(engine, "begin", _on_begin)
+        super().__init__(f"{str(path)!r}", engine, create)
+        try:
+            self._keep_reading_while_writing()
+            self._file = os.stat(self._path)
+        except BaseException:
+            engine.dispose()
+            raise
+
+    def _keep_reading_while_writing(self) -> None:
+        """Switch to a write-ahead log. Only now, for a file of something else stays as it is."""
+        try:
+            with self._engine.connect() as connection:
+                raw: Any = connection.connection.dbapi_connection
+                raw.execute("PRAGMA journal_mode = WAL")
+        except DBAPIError as problem:
+            raise self._translated(problem) from problem
+        except sqlite3.Error as problem:
+            raise self._meaning(problem) from problem
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        """Threads take turns here: SQLite would let them sleep and look again now and then."""
+        if not self._turn.acquire(timeout=self._busy_seconds):
+            raise self._locked()
+        try:
+            with self._engine.begin() as connection:
+                yield connection
+        finally:
+            self._turn.release()
+
+    def _reading(self) -> AbstractContextManager[Connection]:
+        return self._engine.execution_options(reading=True).begin()
+
+    def _check_place(self) -> None:
+        """SQLite would go on writing into a file that was removed, and nobody would find it."""
+        if self._file is None:
+            return
+        try:
+            same = os.path.samestat(self._file, os.stat(self._path))
+        except OSError:
+            same = False
+        if not same:
+            raise GoneError(
+                f"the file {self.name} was removed or replaced while it was open. Put it back, and "
+                "open it again."
+            )
+
+    def _translated(self, problem: DBAPIError) -> StorageError:
+        return self._meaning(problem.orig)
+
+    def _meaning(self, error: BaseException | None) -> StorageError:
+        code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            return self._locked()
+        if code == sqlite3.SQLITE_FULL:
+            return FullError(
+                f"nothing was taken in: the disk that {self.name} is on is full. Make room and try "
+                "again; everything before is there."
+            )
+        if code == sqlite3.SQLITE_READONLY:
+            return StorageError(
+                f"{self.name} cannot be written: it is read-only. Change its permissions and those "
+                "of its folder, or name another place."
+            )
+        if code == sqlite3.SQLITE_NOTADB:
+            return StorageError(
+                f"{self.name} is no database. Name another file; this one stays as it is."
+            )
+        if code == sqlite3.SQLITE_CORRUPT:
+            return StorageError(f"{self.name} is damaged: {error}. Go back to a copy of it.")
+        if code == sqlite3.SQLITE_CANTOPEN:
+            return GoneError(
+                f"{self.name} cannot be opened: {error}. Look at its permissions and those of its "
+                "folder, or name another place."
+            )
+        return StorageError(
+            f"nothing was taken in: {self.name} cannot be used: {error}. Everything before is "
+            "there."
+        )
+
+    def _locked(self) -> LockedError:
+        return LockedError(
+            f"nothing was taken in: others have been writing to {self.name} for more than "
+            f"{self._busy_seconds:g} seconds. Try again."
+        )
+
+
+def _check_path(path: Path, create: bool) -> None:
+    if path.is_dir():
+        raise StorageError(f"{str(path)!r} is a directory; name a file in it for the project.")
+    if not path.parent.is_dir():
+        raise StorageError(f"there is no folder {str(path.parent)!r} to keep the project in.")
+    if not path.exists() and not create:
+        raise StorageError(f"there is no project at {str(path)!r}. Is that the right place?")
+
+
+def _on_connect(connection: Any, _: Any) -> None:
+    connection.isolation_level = (
+        None  # transactions begin where we say so, not where Python guesses
+    )
+    for pragma in ("foreign_keys = ON", "synchronous = FULL"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _on_begin(connection: Connection) -> None:
+    # A writer takes its turn at once: one that began by reading could find its turn taken.
+    reading = connection.get_execution_options().get("reading", False)
+    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")

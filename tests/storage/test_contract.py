@@ -1,0 +1,309 @@
+"""The contract of `cpclean.storage.base`, on every storage alike."""
+
+import time
+from datetime import UTC, timedelta
+
+import pytest
+from storage.projects import N_DIRTY, make_project
+
+from cpclean.storage.base import Lease, RefusedError, Said, StorageError
+from cpclean.storage.opening import open_storage
+
+ODD_TEXTS = [
+    "Robert'); DROP TABLE cpclean_event;--",
+    '" OR 1=1 --',
+    "%s %(who)s :who ? $1 {0} \\",
+    "<script>alert(1)</script>",
+    "Zoë 名前 🙂",
+    "line\nbreak\ttab",
+]
+
+# Tried one after the other: a new database for each would take longer than all of them.
+NO_EVENTS = [
+    (Said("guess", "Ann", 3), "kind must be one of answer, correction, skip, undo"),
+    (Said("answer", "Ann", 3), "an answer needs value"),
+    (Said("answer", "Ann", None, candidate=1), "an answer needs row"),
+    (Said("answer", "Ann", 3, candidate=1, value=2), "an answer takes no value"),
+    (Said("correction", "Ann", 3, 1, undoes=1), "a correction takes no undoes"),
+    (Said("skip", "Ann", 3, candidate=1), "a skip takes no candidate"),
+    (Said("undo", "Ann"), "an undo needs undoes"),
+    (Said("undo", "Ann", 3, undoes=1), "an undo takes no row"),
+    (Said("skip", "Ann", -1), "row must be an int of at least 0; got -1"),
+    (Said("skip", "Ann", True), "row must be an int"),
+    (Said("answer", "Ann", 3, candidate=2**70), "candidate must be an int"),
+    (Said("skip", "", 3), "who must be text of 1 to 200 characters"),
+    (Said("skip", "x" * 201, 3), "who must be text .*; got 201 characters"),
+    (Said("skip", None, 3), "who must be text"),
+    (Said("skip", "a\0b", 3), "who must be text without null signs"),
+    (Said("skip", "a\ud800", 3), "who must be text without null signs"),
+    (Said("answer", "Ann", 3, value={"a": float("nan")}), "such as JSON holds"),
+    (Said("answer", "Ann", 3, value={1, 2}), "such as JSON holds"),
+    (Said("answer", "Ann", 3, value="x" * 100_001), "100,000 characters as JSON"),
+    (Said("skip", "Ann", 3, seconds=-1.0), "seconds must be None or a number"),
+    (Said("skip", "Ann", 3, seconds=float("inf")), "seconds must be None or a number"),
+]
+NO_LEASES = [
+    (([1], "Ann", 0), "seconds must be a number above 0"),
+    (([1], "Ann", float("nan")), "seconds must be a number above 0"),
+    (([1], "Ann", "60"), "seconds must be a number above 0"),
+    (([1], "", 60), "who must be text"),
+    ((["1"], "Ann", 60), "a ranking must list rows"),
+    (([1], "Ann", 60, 0), "places must be an int of at least 1; got 0"),
+]
+
+
+def answer(row, who="Ann", candidate=1, **more):
+    return Said("answer", who, row, candidate=candidate, **more)
+
+
+class TestProject:
+    def test_a_new_storage_has_none(self, empty_storage):
+        assert empty_storage.project() is None
+
+    def test_what_is_put_in_comes_out(self, storage, project):
+        again = storage.project()
+        assert again.digest() == project.digest()
+        assert again.settings == project.settings
+        assert again.belongs == project.belongs
+        assert again.session().ask().row == project.session().ask().row
+
+    def test_the_same_project_again_has_no_effect(self, storage, project):
+        storage.append(answer(3), "r1")
+        storage.create(project)
+        assert storage.last() == 1
+
+    def test_another_project_is_refused(self, storage, project):
+        with pytest.raises(RefusedError, match="holds another project already"):
+            storage.create(make_project(n_neighbors=1))
+        assert storage.project().settings == project.settings
+
+    def test_nothing_goes_without_a_project(self, empty_storage):
+        for call in (
+            lambda: empty_storage.append(answer(3), "r1"),
+            empty_storage.events,
+            empty_storage.last,
+            empty_storage.leases,
+            lambda: empty_storage.lease([1], "Ann", 10),
+        ):
+            with pytest.raises(StorageError, match=r"no project in .* yet; create one first"):
+                call()
+
+    def test_a_closed_storage_says_so(self, storage):
+        storage.close()
+        with pytest.raises(StorageError, match="was closed"):
+            storage.last()
+
+
+class TestLog:
+    def test_an_event_comes_back_as_it_was_said(self, storage):
+        before = storage.now()
+        value = {"a": 41.5, "tags": ["x", None, True], "Zoë": "\x00 \ud800 '\";--"}
+        said = [
+            answer(3, seconds=12.5),
+            Said("correction", "Bob", 3, value=value),
+            Said("skip", "Ann", 4, seconds=0.0),
+            Said("undo", "Cem", undoes=2),
+        ]
+        events = [storage.append(one, f"r{n}") for n, one in enumerate(said)]
+        assert storage.events() == events
+        assert [event.number for event in events] == [1, 2, 3, 4]
+        assert [event.row for event in events] == [3, 3, 4, 3]
+        assert [(e.kind, e.who, e.seconds, e.undoes) for e in events] == [
+            ("answer", "Ann", 12.5, None),
+            ("correction", "Bob", None, None),
+            ("skip", "Ann", 0.0, None),
+            ("undo", "Cem", None, 2),
+        ]
+        assert [event.entry for event in events[:3]] == [
+            {"row": 3, "candidate": 1},
+            {"row": 3, "value": value},
+            {"row": 4, "skip": True},
+        ]
+        assert all(before <= event.at <= storage.now() for event in events)
+        assert all(event.at.tzinfo is UTC for event in events)
+
+    def test_an_undo_has_no_entry(self, storage):
+        storage.append(answer(3), "r1")
+        event = storage.append(Said("undo", "Ann", undoes=1), "r2")
+        with pytest.raises(RefusedError, match="event 2 is an undo"):
+            _ = event.entry
+
+    def test_events_after_a_number(self, storage):
+        for number in range(6):
+            storage.append(answer(number), f"r{number}")
+        assert [event.number for event in storage.events(after=4)] == [5, 6]
+        assert [event.number for event in storage.events(after=1, limit=2)] == [2, 3]
+        assert storage.events(after=6) == []
+        assert storage.events(after=99) == []
+        assert storage.last() == 6
+
+    def test_a_request_is_taken_in_once(self, storage):
+        first = storage.append(answer(3, seconds=1.0), "r1")
+        storage.append(answer(4), "r2")
+        # How long it took is measured anew when a form is sent again.
+        assert storage.append(answer(3, seconds=2.0), "r1") == first
+        assert storage.last() == 2
+
+    def test_a_repeated_undo_is_taken_in_once(self, storage):
+        storage.append(answer(3), "r1")
+        first = storage.append(Said("undo", "Ann", undoes=1), "r2")
+        assert storage.append(Said("undo", "Ann", undoes=1), "r2") == first
+        assert storage.last() == 2
+
+    def test_a_request_id_is_for_one_thing(self, storage):
+        storage.append(answer(3), "r1")
+        for other in (answer(4), answer(3, "Bob"), answer(3, candidate=0)):
+            with pytest.raises(RefusedError, match="'r1' was used before, for event 1"):
+                storage.append(other, "r1")
+        assert storage.last() == 1
+
+    def test_an_undo_names_an_event_that_counts(self, storage):
+        storage.append(answer(3), "r1")
+        with pytest.raises(RefusedError, match="there is no event 2 to undo"):
+            storage.append(Said("undo", "Ann", undoes=2), "r2")
+        storage.append(Said("undo", "Ann", undoes=1), "r2")
+        with pytest.raises(RefusedError, match="event 1 is undone already"):
+            storage.append(Said("undo", "Bob", undoes=1), "r3")
+        storage.append(Said("undo", "Ann", undoes=2), "r4")  # the undo is taken back
+        storage.append(Said("undo", "Bob", undoes=1), "r5")
+        assert [event.undoes for event in storage.events()] == [None, 1, 2, 1]
+
+    def test_what_is_no_event_is_refused(self, storage):
+        for said, message in NO_EVENTS:
+            with pytest.raises(RefusedError, match=message):
+                storage.append(said, "r1")
+        assert storage.last() == 0
+
+    def test_a_request_id_is_text(self, storage):
+        for request_id in ("", None, 7, "x" * 201):
+            with pytest.raises(RefusedError, match="request_id must be text"):
+                storage.append(answer(3), request_id)
+
+    def test_texts_are_only_texts(self, storage):
+        for number, text in enumerate(ODD_TEXTS):
+            event = storage.append(Said("answer", text, 3, value={text: text}), text)
+            assert storage.events(after=number) == [event]
+            assert (event.who, event.value, event.request_id) == (text, {text: text}, text)
+            assert storage.lease([3], text, 10, places=99).who == text
+        assert {lease.who for lease in storage.leases()} == set(ODD_TEXTS)
+
+
+class TestLeases:
+    def test_the_first_free_row_is_handed_out(self, storage):
+        first, second = storage.lease([5, 3, 7], "Ann", 60), storage.lease([5, 3, 7], "Bob", 60)
+        assert (first.row, first.who, second.row, second.who) == (5, "Ann", 3, "Bob")
+        assert [(one.row, one.who) for one in storage.leases()] == [(3, "Bob"), (5, "Ann")]
+        assert abs(first.until - storage.now() - timedelta(seconds=60)) < timedelta(seconds=10)
+
+    def test_one_person_can_hold_several_rows_but_none_twice(self, storage):
+        assert [storage.lease([5, 3], "Ann", 60, places=3).row for _ in range(2)] == [5, 3]
+        assert storage.lease([5, 3], "Ann", 60, places=3) is None
+
+    def test_no_row_is_free(self, storage):
+        storage.lease([5], "Ann", 60)
+        assert storage.lease([5], "Bob", 60) is None
+        assert storage.lease([], "Bob", 60) is None
+
+    def test_places(self, storage):
+        people = ("Ann", "Bob", "Cem", "Di")
+        found = [storage.lease([5, 3], who, 60, places={5: 2}) for who in people]
+        assert [one and one.row for one in found] == [5, 5, 3, None]
+
+    def test_a_lease_ends_with_its_time(self, storage):
+        lease = storage.lease([5], "Ann", 0.2)
+        assert storage.lease([5], "Bob", 60) is None
+        time.sleep(0.3)
+        assert storage.leases() == []
+        assert storage.renew(lease, 60) is None
+        assert storage.release(lease) is False
+        assert storage.lease([5], "Bob", 60).row == 5
+
+    def test_a_person_gets_a_row_again_after_the_time(self, storage):
+        storage.lease([5], "Ann", 0.1)
+        time.sleep(0.2)
+        assert storage.lease([5], "Ann", 60).row == 5
+
+    def test_renew(self, storage):
+        lease = storage.lease([5], "Ann", 0.3)
+        longer = storage.renew(lease, 60)
+        assert (longer.id, longer.row) == (lease.id, 5)
+        assert longer.until > lease.until + timedelta(seconds=50)
+        time.sleep(0.4)
+        assert storage.lease([5], "Bob", 60) is None
+        assert storage.leases() == [longer]
+
+    def test_release(self, storage):
+        lease = storage.lease([5], "Ann", 60)
+        assert storage.release(lease) is True
+        assert storage.release(lease) is False
+        assert storage.renew(lease, 60) is None
+        assert storage.lease([5], "Bob", 60).row == 5
+
+    def test_a_lease_that_never_was(self, storage):
+        odd = Lease("nothing", 5, "Ann", storage.now())
+        assert storage.renew(odd, 60) is None
+        assert storage.release(odd) is False
+
+    @pytest.mark.parametrize("kind", ["answer", "correction", "skip"])
+    def test_speaking_of_a_row_ends_ones_own_lease(self, storage, kind):
+        storage.lease([5], "Ann", 60, places=2)
+        bobs = storage.lease([5], "Bob", 60, places=2)
+        other = storage.lease([6], "Ann", 60)
+        said = Said(kind, "Ann", 5, candidate=None if kind == "skip" else 1)
+        storage.append(said, "r1")
+        assert storage.leases() == [bobs, other]
+
+    def test_speaking_of_a_row_that_somebody_else_holds(self, storage):
+        lease = storage.lease([5], "Ann", 60)
+        assert storage.append(answer(5, "Bob"), "r1").number == 1
+        assert storage.leases() == [lease]
+
+    def test_an_undo_ends_no_lease(self, storage):
+        storage.append(answer(5), "r1")
+        lease = storage.lease([5], "Ann", 60)
+        storage.append(Said("undo", "Ann", undoes=1), "r2")
+        assert storage.leases() == [lease]
+
+    def test_rows_with_news_are_passed_over(self, storage):
+        storage.append(answer(5), "r1")
+        storage.append(answer(3), "r2")
+        assert storage.lease([5, 3, 7], "Bob", 60, seen=0).row == 7
+        assert storage.lease([5, 3, 8], "Bob", 60, seen=1).row == 5
+        assert storage.lease([3, 8], "Bob", 60, seen=2).row == 3
+
+    def test_rows_of_clean_rows_can_be_told_but_not_leased(self, storage):
+        assert storage.append(answer(N_DIRTY + 1), "r1").row == N_DIRTY + 1
+        with pytest.raises(RefusedError, match="rows with holes of the project only; got 41, 99"):
+            storage.lease([1, 41, 99], "Ann", 60)
+
+    def test_what_is_no_lease_is_refused(self, storage):
+        for arguments, message in NO_LEASES:
+            with pytest.raises(RefusedError, match=message):
+                storage.lease(*arguments)
+        assert storage.leases() == []
+
+
+def test_time_is_told_by_the_database(shared_url, project, monkeypatch):
+    """A process whose clock is a day ahead neither ends leases nor dates events wrongly."""
+    with open_storage(shared_url) as storage:
+        storage.create(project)
+        before = storage.now()
+        lease = storage.lease([5], "Ann", 60)
+        real = time.time()
+        monkeypatch.setattr(time, "time", lambda: real + 86_400)
+        monkeypatch.setattr(time, "time_ns", lambda: int((real + 86_400) * 1e9))
+        assert storage.leases() == [lease]
+        assert storage.lease([5], "Bob", 60) is None
+        assert storage.append(answer(6), "r1").at - before < timedelta(seconds=60)
+
+
+def test_what_is_stored_is_there_for_others(shared_url, project):
+    with open_storage(shared_url) as storage:
+        storage.create(project)
+        event = storage.append(answer(6), "r1")
+        lease = storage.lease([5], "Ann", 60)
+    with open_storage(shared_url, create=False) as storage:
+        assert storage.project().digest() == project.digest()
+        assert storage.events() == [event]
+        assert storage.leases() == [lease]
+        assert storage.append(answer(6), "r1") == event

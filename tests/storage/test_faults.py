@@ -1,0 +1,282 @@
+"""What breaks: processes, disks, locks, connections. What was acknowledged is there, once."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Timer
+
+import pytest
+from sqlalchemy.exc import OperationalError
+
+from cpclean.storage.base import FullError, GoneError, LockedError, Said, StorageError
+from cpclean.storage.opening import open_storage
+from cpclean.storage.sqlite import SqliteStorage
+
+
+def answer(row, who="Ann", **more):
+    return Said("answer", who, row, candidate=1, **more)
+
+
+# -- a process is killed -------------------------------------------------------------------------
+
+
+def test_a_killed_writer_loses_nothing_that_was_acknowledged(shared_url, project, worker):
+    with open_storage(shared_url) as storage:
+        storage.create(project)
+        acknowledged = []
+        for who in ("first", "second"):
+            command = [sys.executable, worker, "write_forever", shared_url, who]
+            with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
+                acknowledged += [writer.stdout.readline().strip() for _ in range(25)]
+                writer.send_signal(signal.SIGKILL)
+                acknowledged += writer.stdout.read().split()
+        events = storage.events()
+        ids = [event.request_id for event in events]
+        assert [event.number for event in events] == list(range(1, len(events) + 1))
+        assert len(set(ids)) == len(ids)
+        assert set(acknowledged) <= set(ids)
+        # At most the one that was being written is there without having been acknowledged.
+        assert len(ids) <= len(acknowledged) + 2
+        said = Said("answer", "first", 24, value={"a": 24.0}, seconds=0.5)
+        assert storage.append(said, "first-24").number <= len(ids)
+        assert storage.last() == len(ids)
+
+
+# -- SQLite ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def file(tmp_path, project):
+    """A project in a file, which waits for other writers a short time only."""
+    with SqliteStorage(tmp_path / "x.db", busy_seconds=0.3) as storage:
+        storage.create(project)
+        storage.append(answer(3), "r1")
+        yield storage
+
+
+def test_a_lock_that_lasts_is_told_and_nothing_is_lost(file, tmp_path):
+    other = sqlite3.connect(tmp_path / "x.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(LockedError, match=r"others have been writing to .* 0\.3 seconds"):
+        file.append(answer(4), "r2")
+    with pytest.raises(LockedError, match="Try again"):
+        file.lease([4], "Ann", 10)
+    assert file.last() == 1  # readers do not wait
+    other.execute("ROLLBACK")
+    other.close()
+    assert file.append(answer(4), "r2").number == 2
+
+
+def test_a_short_lock_is_waited_for(file, tmp_path):
+    with open_storage(tmp_path / "x.db") as patient:
+        other = sqlite3.connect(tmp_path / "x.db", isolation_level=None, check_same_thread=False)
+        other.execute("BEGIN IMMEDIATE")
+        timer = Timer(0.5, lambda: other.execute("ROLLBACK"))
+        timer.start()
+        assert patient.append(answer(4), "r2").number == 2
+        timer.join()
+        other.close()
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A disk of two megabytes."""
+    if sys.platform != "linux" or os.geteuid() != 0:
+        pytest.skip("only root can mount a small disk")
+    place = tmp_path / "disk"
+    place.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(place)]
+    if subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("no disk can be mounted here")
+    yield place
+    subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+SAID = Said("answer", "Ann", 3, value={"a": "x" * 5000})
+
+
+def fill(storage):
+    """Append until it fails; how many were taken in."""
+    for number in range(2000):
+        try:
+            storage.append(SAID, f"fill {number}")
+        except StorageError as problem:
+            return number, problem
+    raise AssertionError("it never failed")
+
+
+def check_sound(path, n_events):
+    with sqlite3.connect(path) as raw:
+        assert raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert raw.execute("SELECT count(*) FROM cpclean_event").fetchone() == (n_events,)
+    raw.close()
+
+
+def test_a_full_disk_is_told_and_nothing_is_lost(small_disk, project):
+    filler = small_disk / "filler"
+    filler.write_bytes(b"x" * 1_200_000)
+    with open_storage(small_disk / "x.db") as storage:
+        storage.create(project)
+        taken, problem = fill(storage)
+        assert isinstance(problem, FullError)
+        assert "the disk that" in str(problem)
+        assert "is full. Make room and try again; everything before is there" in str(problem)
+        assert len(storage.events()) == taken > 0
+        filler.unlink()
+        assert storage.append(SAID, f"fill {taken}").number == taken + 1
+        assert [e.request_id for e in storage.events()] == [f"fill {n}" for n in range(taken + 1)]
+    check_sound(small_disk / "x.db", taken + 1)
+
+
+LIMITED = """
+import resource, signal, sys
+from cpclean.storage.opening import open_storage
+sys.path.insert(0, {tests!r})
+from storage.test_faults import SAID, fill
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, resource.RLIM_INFINITY))
+with open_storage({path!r}) as storage:
+    taken, problem = fill(storage)
+    assert storage.last() == taken > 0
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+    storage.append(SAID, f"fill {{taken}}")
+    assert storage.last() == taken + 1
+print(taken, problem)
+"""
+
+
+def test_a_file_that_may_not_grow_is_told_and_nothing_is_lost(tmp_path, project):
+    path = str(tmp_path / "x.db")
+    with open_storage(path) as storage:
+        storage.create(project)
+    code = LIMITED.format(tests=str(Path(__file__).parents[1]), path=path)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    taken, message = done.stdout.split(" ", 1)
+    assert message.startswith("nothing was taken in:")
+    check_sound(path, int(taken) + 1)
+
+
+def test_a_file_that_is_removed_is_missed(file, tmp_path):
+    os.rename(tmp_path / "x.db", tmp_path / "y.db")
+    for call in (
+        lambda: file.append(answer(4), "r2"),
+        file.events,
+        lambda: file.lease([4], "A", 9),
+    ):
+        with pytest.raises(GoneError, match=r"x\.db' was removed or replaced while it was open"):
+            call()
+    os.rename(tmp_path / "y.db", tmp_path / "x.db")
+    assert file.append(answer(4), "r2").number == 2
+
+
+def test_a_file_that_is_replaced_is_noticed(file, tmp_path):
+    os.rename(tmp_path / "x.db", tmp_path / "y.db")
+    (tmp_path / "x.db").write_bytes(b"")
+    with pytest.raises(GoneError, match="removed or replaced"):
+        file.append(answer(4), "r2")
+
+
+def test_a_damaged_project_is_told(file, tmp_path):
+    with sqlite3.connect(tmp_path / "x.db") as raw:
+        raw.execute("UPDATE cpclean_project SET content = substr(content, 1, 500)")
+    raw.close()
+    with pytest.raises(StorageError, match="is damaged: its bytes are not those that were stored"):
+        file.project()
+
+
+# -- connections -----------------------------------------------------------------------------------
+
+
+@contextmanager
+def breaking_once(storage, monkeypatch):
+    """The connection breaks once, right after a transaction was committed."""
+    real, broken = storage._engine.begin, []
+
+    @contextmanager
+    def begin():
+        with real() as connection:
+            yield connection
+        if not broken:
+            broken.append(True)
+            raise OperationalError("COMMIT", {}, Exception("gone"), connection_invalidated=True)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(storage._engine, "begin", begin)
+        yield
+    assert broken
+
+
+def test_a_broken_connection_doubles_nothing(shared_url, project, monkeypatch):
+    with open_storage(shared_url) as storage:
+        with breaking_once(storage, monkeypatch):
+            storage.create(project)
+        with breaking_once(storage, monkeypatch):
+            event = storage.append(answer(3), "r1")
+        with breaking_once(storage, monkeypatch):
+            lease = storage.lease([4, 5], "Ann", 60)
+        assert (event.number, storage.last()) == (1, 1)
+        assert lease.row == 4
+        assert storage.leases() == [lease]
+
+
+def test_connections_that_the_server_ends(postgres_url, postgres_server, project):
+    with open_storage(postgres_url) as storage:
+        storage.create(project)
+        storage.append(answer(3), "r1")
+        postgres_server.sql(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
+            "AND datname = current_database()"
+        )
+        assert storage.append(answer(4), "r2").number == 2
+        assert len(storage.events()) == 2
+
+
+@pytest.mark.parametrize("mode", ["fast", "immediate"])
+def test_a_server_that_stops_and_comes_back(postgres_url, postgres_server, project, mode):
+    with open_storage(postgres_url) as storage:
+        storage.create(project)
+        storage.append(answer(3), "r1")
+        postgres_server.stop(mode)
+        try:
+            with pytest.raises(GoneError, match=r"cannot be reached: .*try again when it is back"):
+                storage.append(answer(4), "r2")
+            with pytest.raises(GoneError, match="cannot be reached"):
+                storage.events()
+        finally:
+            assert postgres_server.start().returncode == 0
+        assert storage.append(answer(4), "r2").number == 2
+        assert [event.request_id for event in storage.events()] == ["r1", "r2"]
+
+
+def test_too_many_at_once(shared_url, project):
+    with open_storage(shared_url) as storage:
+        storage.create(project)
+        pool = storage._engine.pool
+        pool._timeout = 0.1
+        taken = [storage._engine.connect() for _ in range(pool.size() + pool._max_overflow)]
+        with pytest.raises(LockedError, match=r"too many are using .* Try again"):
+            storage.append(answer(3), "r1")
+        for connection in taken:
+            connection.close()
+        assert storage.append(answer(3), "r1").number == 1
+
+
+def test_a_lock_in_postgres_that_lasts(postgres_url, postgres_server, project, monkeypatch):
+    import psycopg
+
+    from cpclean.storage import postgres
+
+    monkeypatch.setattr(postgres, "LOCK_SECONDS", 1)
+    with open_storage(postgres_url) as storage, psycopg.connect(postgres_url) as other:
+        storage.create(project)
+        other.execute("SELECT * FROM cpclean_head FOR UPDATE")
+        with pytest.raises(LockedError, match=r"locked for more than 1 seconds. Try again"):
+            storage.append(answer(3), "r1")
+        assert storage.lease([4], "Ann", 10).row == 4  # whoever leases waits for nobody
+        other.rollback()
+        assert storage.append(answer(3), "r1").number == 1

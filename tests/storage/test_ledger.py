@@ -1,0 +1,279 @@
+"""What a log says: examples, and a model that works it out another way."""
+
+from collections import Counter, defaultdict
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from storage.projects import make_project
+
+from cpclean.errors import AnswerError
+from cpclean.storage.base import Event, RefusedError
+from cpclean.storage.following import Follower
+from cpclean.storage.ledger import Agreement, ledger_of
+
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def log(*said):
+    """Events from (kind, who, row, candidate) or ("undo", who, number)."""
+    events = []
+    for number, (kind, who, *rest) in enumerate(said, start=1):
+        if kind == "undo":
+            (undoes,) = rest
+            more = {"row": events[undoes - 1].row, "undoes": undoes}
+        else:
+            more = dict(zip(("row", "candidate"), rest, strict=False))
+        events.append(Event(number, AT, f"r{number}", kind, who, **more))
+    return events
+
+
+def test_an_empty_log():
+    ledger = ledger_of([])
+    assert (ledger.last, ledger.log, dict(ledger.rows), dict(ledger.answers)) == (0, (), {}, {})
+    assert ledger.ranking_for("Ann", [3, 1]) == [3, 1]
+    assert ledger.places([3]) == {3: 1}
+
+
+def test_one_answer_a_row_tells_everything_in_order():
+    events = log(
+        ("answer", "Ann", 3, 1),
+        ("skip", "Bob", 4),
+        ("correction", "Bob", 3, 0),
+        ("answer", "Ann", 5, 2),
+    )
+    ledger = ledger_of(events)
+    assert ledger.log == (
+        {"row": 3, "candidate": 1},
+        {"row": 4, "skip": True},
+        {"row": 3, "candidate": 0},
+        {"row": 5, "candidate": 2},
+    )
+    assert ledger.numbers == (1, 2, 3, 4)
+    assert ledger.answers == {"Ann": 2, "Bob": 1}
+    assert ledger.skips == {"Bob": 1}
+    assert ledger.rows[3].decided.number == 3
+    assert {row: one.state for row, one in ledger.rows.items()} == {
+        3: "settled", 4: "skipped", 5: "settled",
+    }  # fmt: skip
+    assert ledger.agreement == {("Ann", "Bob"): Agreement(0, 1)}
+    assert ledger.latest == {"Ann": 4, "Bob": 3}
+
+
+def test_undo_and_undo_of_an_undo():
+    said = [("answer", "Ann", 3, 1), ("answer", "Ann", 4, 1), ("undo", "Ann", 1)]
+    ledger = ledger_of(log(*said))
+    assert ledger.log == ({"row": 4, "candidate": 1},)
+    assert ledger.undone == {1}
+    assert 3 not in ledger.rows
+    assert ledger.latest == {"Ann": 2}
+    again = ledger_of(log(*said, ("undo", "Ann", 3)))
+    assert [entry["row"] for entry in again.log] == [3, 4]  # where it was before
+    assert again.undone == {3}
+    thrice = ledger_of(log(*said, ("undo", "Ann", 3), ("undo", "Bob", 4)))
+    assert thrice.log == ledger.log
+    assert thrice.undone == {1, 4}
+
+
+def test_two_have_to_agree():
+    said = [("answer", "Ann", 3, 1)]
+    ledger = ledger_of(log(*said), 2)
+    assert (ledger.log, ledger.waiting, ledger.rows[3].lacking) == ((), [3], 1)
+    assert ledger.ranking_for("Ann", [3, 4]) == [4]
+    assert ledger.ranking_for("Bob", [3, 4]) == [3, 4]
+    assert ledger.places([3, 4]) == {3: 1, 4: 2}
+    ledger = ledger_of(log(*said, ("answer", "Bob", 3, 1)), 2)
+    assert (ledger.log, ledger.numbers) == (({"row": 3, "candidate": 1},), (2,))
+    assert (ledger.settled, ledger.waiting) == ([3], [])
+    assert ledger.agreement == {("Ann", "Bob"): Agreement(1, 0)}
+
+
+def test_who_differs_makes_it_a_question_again_for_somebody_else():
+    said = [("answer", "Ann", 3, 1), ("answer", "Bob", 3, 0)]
+    ledger = ledger_of(log(*said), 2)
+    assert (ledger.log, ledger.disputed, ledger.rows[3].lacking) == ((), [3], 1)
+    assert [ledger.ranking_for(who, [3]) for who in ("Ann", "Bob", "Cem")] == [[], [], [3]]
+    ledger = ledger_of(log(*said, ("answer", "Cem", 3, 0)), 2)
+    assert ledger.log == ({"row": 3, "candidate": 0},)
+    assert ledger.disputed == []
+    assert ledger.agreement == {
+        ("Ann", "Bob"): Agreement(0, 1),
+        ("Ann", "Cem"): Agreement(0, 1),
+        ("Bob", "Cem"): Agreement(1, 0),
+    }
+
+
+def test_somebody_changes_their_mind():
+    said = [("answer", "Ann", 3, 1), ("answer", "Bob", 3, 0), ("answer", "Bob", 3, 1)]
+    assert ledger_of(log(*said), 2).log == ({"row": 3, "candidate": 1},)
+    ledger = ledger_of(log(*said, ("answer", "Ann", 3, 0)), 2)
+    assert (ledger.log, ledger.disputed) == ((), [3])
+
+
+def test_saying_the_same_twice_is_one_voice():
+    ledger = ledger_of(log(("answer", "Ann", 3, 1), ("answer", "Ann", 3, 1)), 2)
+    assert (ledger.log, ledger.waiting, ledger.answers) == ((), [3], {"Ann": 1})
+
+
+def test_a_correction_settles_at_once_and_until_people_agree_anew():
+    said = [("answer", "Ann", 3, 1), ("answer", "Bob", 3, 0), ("correction", "Cem", 3, 2)]
+    assert ledger_of(log(*said), 2).log == ({"row": 3, "candidate": 2},)
+    more = [*said, ("answer", "Ann", 3, 0)]
+    assert ledger_of(log(*more), 2).log == ({"row": 3, "candidate": 2},)
+    assert ledger_of(log(*more, ("answer", "Bob", 3, 0)), 2).log == ({"row": 3, "candidate": 0},)
+    assert ledger_of(log(*said, ("undo", "Cem", 3)), 2).disputed == [3]
+
+
+def test_skips_of_several():
+    said = [("skip", "Ann", 3), ("answer", "Bob", 3, 1)]
+    ledger = ledger_of(log(*said), 2)
+    assert (ledger.log, ledger.waiting, ledger.ranking_for("Ann", [3])) == ((), [3], [])
+    ledger = ledger_of(log(*said, ("skip", "Cem", 3)), 2)
+    assert (ledger.log, ledger.rows[3].state) == (({"row": 3, "skip": True},), "skipped")
+    ledger = ledger_of(log(*said, ("skip", "Cem", 3), ("answer", "Di", 3, 1)), 2)
+    assert ledger.log == ({"row": 3, "candidate": 1},)
+    ledger = ledger_of(log(*said, ("skip", "Bob", 3)), 2)  # unsays nothing
+    assert (ledger.log, ledger.waiting, ledger.answers) == ((), [3], {"Bob": 1})
+
+
+def test_a_log_has_to_be_whole():
+    events = log(("skip", "Ann", 3), ("skip", "Ann", 4))
+    for odd in (events[1:], events[::-1], [events[0]] * 2):
+        with pytest.raises(RefusedError, match="all events from the first on"):
+            ledger_of(odd)
+
+
+# -- a model ---------------------------------------------------------------------------------------
+
+
+PEOPLE = ["Ann", "Bob", "Cem", "Di"]
+
+
+@st.composite
+def logs(draw):
+    said = []
+    for number in range(draw(st.integers(0, 14))):
+        who, row = draw(st.sampled_from(PEOPLE)), draw(st.integers(0, 2))
+        kind = draw(st.sampled_from(["answer"] * 4 + ["correction", "skip", "undo"]))
+        if kind == "undo" and number:
+            said.append(("undo", who, draw(st.integers(1, number))))
+        elif kind in ("skip", "undo"):
+            said.append(("skip", who, row))
+        else:
+            said.append((kind, who, row, draw(st.integers(0, 2))))
+    return log(*said)
+
+
+def _counts(events, number):
+    """Whether no undo that counts itself names an event."""
+    undos = [one for one in events if one.undoes == number]
+    return not any(_counts(events, one.number) for one in undos)
+
+
+def living(events):
+    return [one for one in events if one.kind != "undo" and _counts(events, one.number)]
+
+
+@settings(max_examples=150)
+@given(logs())
+def test_one_answer_a_row_against_the_model(events):
+    ledger = ledger_of(events)
+    assert ledger.numbers == tuple(one.number for one in living(events))
+    assert ledger.undone == {one.number for one in events} - {
+        one.number for one in events if _counts(events, one.number)
+    }
+    last = {}
+    for one in living(events):
+        if one.kind != "skip":
+            last[one.row] = one
+    assert {row: s.decided.candidate for row, s in ledger.rows.items() if s.decided} == {
+        row: one.candidate for row, one in last.items()
+    }
+
+
+@settings(max_examples=150)
+@given(logs(), st.integers(2, 3))
+def test_what_several_people_agree_on(events, n):
+    ledger = ledger_of(events, n)
+    assert ledger == ledger_of(events, n)
+    by_row = defaultdict(list)
+    for one in living(events):
+        by_row[one.row].append(one)
+    assert set(ledger.rows) == set(by_row)
+    for row, own in by_row.items():
+        state = ledger.rows[row]
+        corrected = [place for place, one in enumerate(own) if one.kind == "correction"]
+        since = own[corrected[-1] + 1 :] if corrected else own
+        words = {}
+        for one in own:
+            if one.kind != "skip" or words.get(one.who, one).kind == "skip":
+                words[one.who] = one
+        voices = Counter(
+            one.candidate for one in words.values() if one in since and one.kind != "skip"
+        )
+        assert set(state.words) == set(words.values())
+        assert state.people == set(words)
+        if not corrected:
+            assert (state.decided is not None) == (max(voices.values(), default=0) >= n)
+            skips = sum(one.kind == "skip" for one in words.values())
+            if state.decided is None:
+                expected = "skipped" if skips >= n else "disputed" if len(voices) > 1 else "waiting"
+                assert state.state == expected
+        else:
+            assert state.state == "settled"
+        if state.decided is not None and state.decided.kind == "answer":
+            assert voices[state.decided.candidate] >= n
+    entries = Counter(entry["row"] for entry in ledger.log)
+    assert set(entries.values()) <= {1}
+    assert set(entries) == {r for r, s in ledger.rows.items() if s.state in ("settled", "skipped")}
+    assert list(ledger.numbers) == sorted(ledger.numbers)
+
+
+# -- with a session --------------------------------------------------------------------------------
+
+
+def test_a_candidate_and_its_values_are_the_same(project):
+    one = Event(1, AT, "r1", "answer", "Ann", 3, candidate=1)
+    two = Event(2, AT, "r2", "answer", "Bob", 3, value={"a": 10})
+    assert ledger_of([one, two], 2).disputed == [3]
+    assert ledger_of([one, two], 2, project.spelling).settled == [3]
+    other = Event(2, AT, "r2", "answer", "Bob", 3, value={"a": 10.5})
+    assert ledger_of([one, other], 2, project.spelling).disputed == [3]
+
+
+def test_an_entry_is_checked_before_it_is_kept(project):
+    assert project.entry(3, candidate=1) == {"row": 3, "candidate": 1}
+    assert project.entry(3, value={"a": "11"}) == {"row": 3, "value": {"a": 11.0}}
+    with pytest.raises(AnswerError, match="must name at least one column"):
+        project.entry(3, value={})
+    strict = make_project(answers_per_row=2)
+    with pytest.raises(AnswerError, match="must name all its holes; 'a' is missing"):
+        strict.entry(3, value={"b": 0.5})
+
+
+@settings(max_examples=25)
+@given(st.lists(logs(), min_size=1, max_size=3))
+def test_a_session_that_follows_is_as_one_that_was_told_all(project, given_logs):
+    follower = Follower(project.session())
+    for events in given_logs:
+        ledger = ledger_of(events)
+        follower.follow(ledger.log)
+        fresh = project.session(ledger.log)
+        assert follower.session.answers == fresh.answers
+        assert follower.session.certain_share == fresh.certain_share
+        mine, theirs = follower.session.ask(), fresh.ask()
+        assert (mine and (mine.row, mine.gain)) == (theirs and (theirs.row, theirs.gain))
+
+
+def test_a_log_that_cannot_be_followed_changes_nothing(project):
+    follower = Follower(project.session())
+    good = [{"row": 3, "candidate": 1}, {"row": 3, "candidate": 1}, {"row": 4, "candidate": 0}]
+    follower.follow(good)
+    before = follower.session.answers
+    for bad in ({"row": 5, "candidate": 77}, {"row": 99, "candidate": 0}):
+        with pytest.raises(Exception, match=r"candidate|row"):
+            follower.follow([good[0], {"row": 6, "candidate": 0}, bad])
+        assert follower.session.answers == before
+    follower.follow([*good, {"row": 5, "candidate": 0}])
+    assert [entry["row"] for entry in follower.session.answers] == [3, 4, 5]
