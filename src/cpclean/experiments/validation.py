@@ -63,7 +63,8 @@ def _tasks(folder: Path | None, sizes: Sizes) -> Iterator[Task]:
     if folder is not None:
         check_folder(folder)
     for table in GENERATED if folder is None else PUBLISHED:
-        for n_points in FEW if folder is None else NUMBERS:
+        # The longest first: with several processes, none is left working alone at the end.
+        for n_points in sorted(FEW if folder is None else NUMBERS, reverse=True):
             yield Task((table, str(n_points)), partial(_measure, folder, table, sizes, n_points))
 
 
