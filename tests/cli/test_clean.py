@@ -256,7 +256,7 @@ def test_cell_by_cell(files):
 
 def test_budget_and_share(files):
     result = run("--budget", "2", said="1\n" * 9)
-    assert "the budget of 2 answers is spent" in result.stdout
+    assert "No more is asked: the budget of 2 answers is spent." in result.stdout
     assert len(events()) == 2
     result = run("--until", "0.1", said="1\n")
     assert "0.1 or more of the validation points are certain" in result.stdout
@@ -303,6 +303,14 @@ def test_undo_reaches_into_an_earlier_run(files):
     assert asked(second.stdout)[1:] == asked(first.stdout)[1::-1]
     assert "there is no answer to take back" in second.stdout
     assert json.loads(run("--json", said="").stdout)["answers"] == 0
+
+
+def test_a_table_from_before_does_not_keep_what_is_taken_back(files):
+    assert run(said="1\nq\n").exit_code == 0
+    assert not cells("train.cleaned.csv").equals(cells("train.csv"))
+    result = run(said="u\nq\n")
+    assert result.exit_code == 0, result.output
+    assert cells("train.cleaned.csv").equals(cells("train.csv"))
 
 
 def test_a_changed_table_is_refused(files):
@@ -403,7 +411,8 @@ def test_interrupted_with_every_answer_in_the_log(files):
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert "train.csv.answers.jsonl has 1 answer; the same command goes on from there." in err
+    told = "Interrupted. train.csv.answers.jsonl has 1 answer; the same command goes on from there."
+    assert told in err
     assert "Traceback" not in err
     assert len(events()) == 1
 

@@ -38,8 +38,9 @@ def test_a_page_is_written(files: Path) -> None:
     dirty, _, val = frames()
     session = CleaningSession(IncompleteTable(dirty, label="buys"), val)
     share, n = session.certain_share, len(session.certain)
-    assert result.stdout.splitlines()[0] == f"{share:.1%} of {n} predictions are certain."
-    assert "Report: report.html (0." in result.stdout
+    told = f"{session.certain.sum()} of {n} predictions are certain ({share:.1%})."
+    assert result.stdout.splitlines()[0] == told
+    assert re.search(r"Report: report.html \([1-9]\d* kB\)", result.stdout)
     page = (files / "report.html").read_text("utf-8")
     assert "<h1>train.csv</h1>" in page
     assert f"{int(session.certain.sum())} of {n} predictions" in page
@@ -91,6 +92,25 @@ def test_answers_of_a_log_are_taken_in(files: Path) -> None:
     other = run(*BASIC, "-o", "r.html", "--log", "a.jsonl", "-k", "1")
     assert other.exit_code == 2
     assert "belongs to something else" in other.stderr
+
+
+def test_a_log_is_only_read_and_may_be_open_elsewhere(files: Path) -> None:
+    from cpclean.storage.locking import lock
+
+    given = ("clean", *BASIC, "--oracle", "truth.csv", "--budget", "5", "--log", "a.jsonl")
+    assert CliRunner().invoke(main, given).exit_code == 0
+    with (files / "a.jsonl").open("r+b") as busy:
+        assert lock(busy.fileno())  # as cpclean clean has it
+        content = busy.read()
+        busy.write(b'{"row": 1, "cand')  # and is just writing
+        busy.flush()
+        result = run(*BASIC, "-o", "r.html", "--static", "--log", "a.jsonl")
+    assert result.exit_code == 0, result.output
+    assert "5 answers have been given" in (files / "r.html").read_text("utf-8")
+    assert (files / "a.jsonl").read_bytes() == content + b'{"row": 1, "cand'
+    (files / "a.jsonl").write_bytes(content.rstrip(b"\n"))  # as some editors leave it
+    assert run(*BASIC, "-o", "r.html", "--static", "--log", "a.jsonl").exit_code == 0
+    assert "5 answers have been given" in (files / "r.html").read_text("utf-8")
 
 
 @pytest.mark.parametrize(

@@ -264,6 +264,7 @@ def test_advice_where_nothing_is_to_be_done():
 def test_advice_by_the_share_that_is_certain():
     assert told(certain_share=0.98).startswith("Nearly all predictions are certain; one is not.")
     assert told().startswith("15 of 50 predictions hang on what the holes hold.")
+    assert told(points=4, certain_share=0.75).startswith("1 of 4 predictions hangs on what")
     assert told(certain_share=0.2).startswith("Most predictions, 40 of 50, hang on")
 
 
@@ -272,7 +273,23 @@ def test_advice_about_rows():
     assert "Only" not in told(rows_that_help=20)
     assert "the first 4 rows (4, 7, 9, ...) is expected to take away about 40%" in told()
     assert "Cleaning row 4 is expected" in told(first_rows=(4,))
+    assert "Only 1 of the 20 rows with holes is expected to help" in told(rows_that_help=1)
+    assert "to take away nearly all of the doubt" in told(expected_fall=0.0999)
+    assert "to take away less than 1% of the doubt" in told(expected_fall=0.0001)
     assert "Cleaning rows 4, 7 is expected" in told(first_rows=(4, 7))
+
+
+def test_rows_that_bring_nothing_are_not_named_first():
+    for seed in range(20):
+        table, points = random_table(seed)
+        session = CleaningSession(table, pd.DataFrame(points, columns=list("abc")))
+        asked = [question.row for question in session.ask(10) if question.gain > 1e-12]
+        assert summary(session, table).first_rows == tuple(asked)
+
+
+def test_a_share_reads_100_percent_only_if_it_is():
+    assert "right for >99.9% of the points" in told(accuracy=0.9999)
+    assert "right for 100% of the points" in told(accuracy=1.0)
 
 
 def test_advice_about_columns():

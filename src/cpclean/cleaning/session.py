@@ -246,6 +246,13 @@ class CleaningSession:
                 found.append(self._question(board, place))
         return (found[0] if found else None) if n is None else found
 
+    def question(self, row: int) -> Question:
+        """The question about a whole row, out of order; also about one that is answered."""
+        row = self._row(row)
+        known = self._state.known.get(row, Known())
+        gain = float(self.gains()[row])
+        return question_about(self._subject, self._state.board, row, None, known, gain)
+
     def _best(self) -> int:
         """The number of the question to ask now; -1 if none is worth asking."""
         state = self._state

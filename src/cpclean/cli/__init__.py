@@ -16,6 +16,7 @@ from cpclean.cli.predict import check, count
 from cpclean.cli.rank import rank
 from cpclean.cli.report import report
 from cpclean.cli.reproduce import reproduce
+from cpclean.cli.serve import serve
 from cpclean.cli.simulate import simulate
 
 
@@ -31,5 +32,5 @@ def main(debug: bool) -> None:
     """
 
 
-for verb in (demo, inspect, check, count, rank, clean, simulate, report, bench, reproduce):
+for verb in (demo, inspect, check, count, rank, clean, serve, simulate, report, bench, reproduce):
     main.add_command(verb)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +11,16 @@ import click
 
 from cpclean.cli.mistakes import INTERRUPTED, Mistake
 from cpclean.cli.options import Training, Validation, training_options, validation_options
-from cpclean.cli.output import SUFFIXES, check_writable, terminal, working
+from cpclean.cli.output import (
+    SUFFIXES,
+    check_package,
+    check_writable,
+    print_text,
+    terminal,
+    working,
+)
 from cpclean.cli.questions import progress
+from cpclean.cli.sessions import belongings
 from cpclean.cli.tables import Problem, open_problem
 
 if TYPE_CHECKING:
@@ -24,7 +32,7 @@ if TYPE_CHECKING:
     from cpclean.storage.kept import KeptSession
 
 
-@click.command()
+@click.command(short_help="Ask row by row, and write the cleaned table.")
 @training_options
 @validation_options
 @click.option(
@@ -96,16 +104,16 @@ def clean(
       cpclean clean train.csv --label y --val val.csv
       cpclean clean train.csv --label y --oracle truth.csv --out cleaned.csv
     """
-    from cpclean.storage.journal import NotTakenError
+    from cpclean.storage.journal import Journal, NotTakenError
 
-    _tolerate_letters()
     _check_files(training, validation, oracle, exact)
     places = _Places.of(training, log, out)
     console = terminal(stderr=as_json)
     with working("Reading"):
         problem, original, truth = _read(training, validation, oracle)
     settings = {"strategy": strategy, "budget": budget, "target_share": until}
-    with _journal(places.log, problem, training, validation, strategy) as journal:
+    belongs = belongings(problem, training, validation, strategy)
+    with Journal(places.log, belongs) as journal:
         try:
             kept = _kept(journal, problem, training, validation, settings)
             _greet(console, kept, problem, training, validation, places.log)
@@ -121,6 +129,9 @@ def clean(
             _stopped_short(journal, places.log)
         except NotTakenError as error:  # the disk's fault, not the person's
             raise click.ClickException(f"{error} Free some space and run it again.") from error
+        # A table from before holds answers that may have been taken back since.
+        again = journal.resumed and Path(places.out).exists()
+        places = replace(places, named=places.named or again)
         _end(console, kept.session, problem, original, places, fill, as_json)
 
 
@@ -133,7 +144,7 @@ class _Places:
 
     log: Path
     out: str
-    named: bool  # whether the place of the table was asked for
+    named: bool  # whether the table is written there even if nothing is answered
 
     @classmethod
     def of(cls, training: Training, log: str | None, out: str | None) -> _Places:
@@ -146,6 +157,7 @@ class _Places:
             raise Mistake(
                 f"the file to write must end in one of {', '.join(SUFFIXES)}; got {str(place)!r}."
             )
+        check_package(str(place), "writing")
         check_writable(place)
         kept = Path(log or f"{table}.answers.jsonl").expanduser()
         for one, what in ((place, "--out"), (kept, "--log")):
@@ -155,20 +167,6 @@ class _Places:
                     "name another file."
                 )
         return cls(kept, str(place), out is not None)
-
-
-def _tolerate_letters() -> None:
-    """A letter that the terminal cannot show, or that is no UTF-8, must not end a session."""
-    import io
-    import sys
-
-    for stream, errors in (
-        (sys.stdout, "replace"),
-        (sys.stderr, "replace"),
-        (sys.stdin, "surrogateescape"),
-    ):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors=errors)
 
 
 def _check_files(
@@ -194,26 +192,6 @@ def _read(
     problem = open_problem(training, validation)
     truth = None if oracle is None else true_rows(oracle, training, problem)
     return problem, read_original(training), truth
-
-
-def _journal(
-    log: Path, problem: Problem, training: Training, validation: Validation, strategy: str
-) -> Journal:
-    """The log, if it belongs to this table and these settings."""
-    from cpclean.storage.fingerprint import fingerprint
-    from cpclean.storage.journal import Journal
-
-    settings = {
-        "label": training.label,
-        "neighbors": training.neighbors,
-        "metric": training.metric,
-        "repairs": training.repairs,
-        "prior": training.prior,
-        "strategy": strategy,
-    }
-    if strategy == "random":
-        settings["seed"] = validation.seed
-    return Journal(log, fingerprint(problem.table, problem.points, **settings))
 
 
 def _kept(
@@ -263,9 +241,9 @@ def _greet(
                 err=True,
             )
     points = (
-        f"{len(session.certain):,} of its rows are held out to be predicted"
+        f"{_are(len(session.certain), 'of its rows')} held out to be predicted"
         if validation.val is None
-        else f"{len(session.certain):,} rows of {validation.val} are predicted"
+        else f"{_are(len(session.certain), f'of the rows of {validation.val}')} predicted"
     )
     console.print(
         f"[bold]{escape(training.file)}[/]: {table.n_rows:,} rows with {len(table.names)} columns, "
@@ -287,7 +265,7 @@ def _greet(
 def _stopped_short(journal: Journal, log: Path) -> None:
     have = sum("skip" not in entry for entry in journal.entries)
     where = f"{log} has {_counted(have)}; the same command goes on from there."
-    click.echo(f"\nStopped. {where if have else 'Nothing was answered.'}", err=True)
+    click.echo(f"\nInterrupted. {where if have else 'Nothing was answered.'}", err=True)
     raise click.exceptions.Exit(INTERRUPTED)
 
 
@@ -324,7 +302,7 @@ def _end(
         "table": written,
     }
     if as_json:
-        click.echo(json.dumps(summary, indent=2, ensure_ascii=False))
+        print_text(json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
     else:
         _tell(console, session, summary)
 
@@ -339,7 +317,7 @@ def _tell(console: Console, session: CleaningSession, summary: dict[str, Any]) -
             "Nothing that is still missing could change any of them."
         )
     else:
-        reason = f" Stopped: {session.stopped}." if session.stopped else ""
+        reason = f" No more is asked: {session.stopped}." if session.stopped else ""
         console.print(f"{progress(session)} after {_counted(summary['answers'])}.{reason}")
     if summary["table"] is not None:
         left = f", {summary['holes_left']:,} left as they were" if summary["holes_left"] else ""
@@ -350,6 +328,10 @@ def _tell(console: Console, session: CleaningSession, summary: dict[str, Any]) -
         console.print("Nothing is answered, so that no table is written.")
     if summary["log"] is not None:
         console.print(f"Answers: {escape(summary['log'])} (the same command goes on from there)")
+
+
+def _are(n: int, of: str) -> str:
+    return f"{n:,} {of} {'is' if n == 1 else 'are'}"
 
 
 def _counted(n: int) -> str:

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from cpclean.cli.options import Training
 from cpclean.cli.output import write_file
 from cpclean.cli.tables import Problem, read_frame
+from cpclean.cli.texts import is_text, laid_out_for, layout_of
 
 if TYPE_CHECKING:
     from cpclean.cleaning.session import CleaningSession
     from cpclean.data.columns import Column
 
-_TEXT = re.compile(r"\.(csv|tsv)(\.gz)?$", re.IGNORECASE)
 _WHOLE = re.compile(r"\s*[+-]?[0-9]+\s*")
 
 # What stands in a cell, by column and by the row's number in the file.
@@ -34,13 +36,25 @@ class Original:
     whole: dict[str, str]  # dtypes of columns that pandas reads as floats for their holes alone
     domains: bool
     lines: bool  # whether row 0 is line 2 of the file, row 1 line 3, and so on
+    training: Training
 
     def written(self, out: str, problem: Problem, told: Told) -> None:
         """Write it with what is told; cells that nobody told of stay as they are."""
-        if self.texts is not None and _TEXT.search(out):
-            write_file(self._as_text(problem, told), out)
-        else:
+        if self.texts is None or not is_text(out):
             write_file(self._as_values(told), out)
+            return
+        texts = self._as_text(problem, told)
+        layout = laid_out_for(out, self.training, layout_of(self.training.file, self.training))
+        places = {name: list(self.frame.columns).index(name) for name in told}
+        new = [str(texts.iloc[row, places[name]]) for name, cells in told.items() for row in cells]
+        if not layout.can_write(new):
+            click.echo(
+                f"Note: {layout.encoding} does not have all letters of the answers, so that "
+                f"{out} is UTF-8.",
+                err=True,
+            )
+            layout = replace(layout, encoding="utf-8")
+        write_file(texts, out, layout)
 
     def _as_text(self, problem: Problem, told: Told) -> Any:
         """Told cells are spelt as the column spells its values; all others are not touched."""
@@ -48,7 +62,8 @@ class Original:
         for name, cells in told.items():
             place = list(self.frame.columns).index(name)
             column = problem.table.columns[problem.table.names.index(name)]
-            spelt = _spelling(column, texts[place].iloc[problem.rows].tolist())
+            seen = texts[place].iloc[problem.rows].tolist()
+            spelt = _spelling(column, seen, self.training.decimal)
             values = texts[place].tolist()
             for row, value in cells.items():
                 values[row] = _bracketed(spelt(value)) if self.domains else spelt(value)
@@ -70,16 +85,17 @@ def read_original(training: Training) -> Original:
     found = read_frame(training.file, training)
     frame = found.frame if training.domains else found
     texts = None
-    if match := _TEXT.search(training.file):
+    if is_text(training.file):
+        layout = layout_of(training.file, training)
         texts = pd.read_csv(
-            Path(training.file).expanduser(),
-            sep="\t" if match[1].lower() == "tsv" else ",",
+            Path(training.file).expanduser(), sep=layout.sep, encoding=layout.encoding,
             header=None, dtype=str, na_filter=False,
         ).fillna("")  # fmt: skip
         if texts.shape != (len(frame) + 1, len(frame.columns)):
             texts = None
     whole = _whole_columns(training.file, frame, texts)
-    return Original(frame, texts, whole, training.domains, _has_lines(training.file, len(frame)))
+    lines = _has_lines(training.file, len(frame))
+    return Original(frame, texts, whole, training.domains, lines, training)
 
 
 def _has_lines(file: str, n_rows: int) -> bool:
@@ -115,7 +131,7 @@ def _null(value: Any) -> bool:
 # -- as text -----------------------------------------------------------------------------------
 
 
-def _spelling(column: Column, texts: list[str]) -> Callable[[Any], str]:
+def _spelling(column: Column, texts: list[str], decimal: str) -> Callable[[Any], str]:
     """How the column of a file writes a value: as it has written it before, or much like that."""
     from cpclean.cleaning.values import categories_of, is_mark, mark_text
 
@@ -137,7 +153,9 @@ def _spelling(column: Column, texts: list[str]) -> Callable[[Any], str]:
         if stored in before:
             return before[stored]
         if column.kind == "numeric":
-            return str(int(stored)) if whole and float(stored).is_integer() else repr(float(stored))
+            if whole and float(stored).is_integer():
+                return str(int(stored))
+            return repr(float(stored)).replace(".", decimal)
         if column.kind == "date":
             moment = column.shown(stored)
             return str(moment.date()) if days and _is_midnight(moment) else moment.isoformat()

@@ -10,6 +10,7 @@ import click
 from cpclean.cli.charts import curves
 from cpclean.cli.output import terminal, working
 from cpclean.cli.predict import short_count
+from cpclean.report.words import percent
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,7 +66,7 @@ def demo(ctx: click.Context, seed: int, neighbors: int) -> None:
     """
     from cpclean.cli.wines import wines
 
-    with working("Asking; the first run ever also compiles the kernels"):
+    with working("Asking"):
         example = wines(seed)
         session = example.session(neighbors)
         answers = _asked(example, session)
@@ -142,10 +143,11 @@ def _tell_table(console: Console, example: Wines) -> None:
 
 def _tell_certain(console: Console, answers: _Answers, neighbors: int) -> None:
     certain = answers.certain
+    share = percent(float(certain.mean()))
     voters = "nearest neighbour" if neighbors == 1 else f"{neighbors} nearest neighbours"
     console.print(
         f"\n[bold]1. Which predictions are certain?[/] {certain.sum()} of {len(certain)} other "
-        f"wines ({certain.mean():.1%}) get the same cultivar from their {voters} in every world."
+        f"wines ({share}) get the same cultivar from their {voters} in every world."
     )
     console.print(
         f"\n[bold]2. How many worlds predict each cultivar?[/] {len(answers.shown)} of the wines, "
@@ -186,9 +188,7 @@ def share_text(share: float, possible: bool, certain: bool) -> str:
         return "-"
     if certain:
         return "100%"
-    if share < 0.001:
-        return "<0.1%"
-    return ">99.9%" if share > 0.999 else f"{share:.1%}"
+    return percent(min(max(share, 1e-9), 1 - 1e-9))  # a float may round to what is not quite true
 
 
 def _tell_next(console: Console, question: Question | None, example: Wines) -> None:
@@ -227,7 +227,7 @@ def _clean(console: Console, session: CleaningSession, example: Wines) -> None:
             str(record.row),
             ", ".join(f"{name} {value:g}" for name, value in told.items()),
             str(record.settled),
-            f"{record.certain_share:.1%}",
+            percent(record.certain_share),
         )
     count = len(session.history)
     many = {1: "One answer", ANSWERS: "Ten answers"}.get(count, f"{count} answers")

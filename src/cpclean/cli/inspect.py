@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
@@ -10,13 +11,24 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cpclean.cli.options import Training, Validation, training_options, validation_options
-from cpclean.cli.output import drawn, plain, terminal, working
+from cpclean.cli.output import drawn, plain, print_text, terminal, working
 from cpclean.cli.sessions import open_session
 from cpclean.cli.tables import Problem, kinds_of, open_problem
+from cpclean.report.words import percent
 
 if TYPE_CHECKING:
+    from cpclean.data.columns import Column
     from cpclean.report.summary import ColumnEffect, Summary
 
+# What text looks like that was perhaps meant otherwise, and how to say so.
+_LOOKS = (
+    (re.compile(r"\d{4}-\d\d-\d\d([ T].*)?"), "a date", "--kind {named}"),
+    (
+        re.compile(r"\d{1,2}([./-])\d{1,2}\1\d{2,4}( .*)?"), "a date",
+        "write it as 2024-05-31 and say --kind {named}",
+    ),
+    (re.compile(r"[+-]?\d+(,\d+)?"), "a number", "--decimal ,"),
+)  # fmt: skip
 # Categories that often stand for a hole.
 MAYBE_NULL = {"?", "-", "--", ".", "unknown", "missing", "nil"}
 
@@ -58,7 +70,7 @@ def inspect(training: Training, validation: Validation, samples: int, as_json: b
     told = [*advice(facts, effects), *remarks(problem, training)]
     if as_json:
         found = {"table": asdict(facts), "columns": list(map(asdict, effects)), "advice": told}
-        click.echo(json.dumps(plain(found), indent=2, ensure_ascii=False))
+        print_text(json.dumps(plain(found), indent=2, ensure_ascii=False) + "\n")
         return
     _print(facts, effects, told)
 
@@ -105,6 +117,7 @@ def remarks(problem: Problem, training: Training) -> list[str]:
         for token in one.frequencies
         if str(token).strip().lower() in MAYBE_NULL
     ]
+    found += [told for one in columns if (told := _misread(one))]
     for column in problem.table.report:
         doubt = doubts[column.name].removeprefix("kept, but ")
         if column.treatment.startswith("ignored"):
@@ -118,6 +131,21 @@ def remarks(problem: Problem, training: Training) -> list[str]:
     return found
 
 
+def _misread(column: Column) -> str | None:
+    """A remark on dates or numbers that were read as text; None where text is what it is."""
+    values = [str(value).strip() for value in column.frequencies]
+    if column.kind != "categorical" or len(values) < 2:
+        return None
+    for look, what, way_out in _LOOKS:
+        if all(look.fullmatch(value) for value in values):
+            named = shlex.quote(f"{column.name}=date")
+            return (
+                f"Column {column.name!r} is text such as {values[0]!r}, every one a category of "
+                f"its own. If it is {what}: {way_out.format(named=named)}."
+            )
+    return None
+
+
 def _print(facts: Summary, effects: list[ColumnEffect], told: list[str]) -> None:
     import pandas as pd
     from rich.markup import escape
@@ -128,8 +156,8 @@ def _print(facts: Summary, effects: list[ColumnEffect], told: list[str]) -> None
     console.print(
         f"{facts.rows:,} rows to learn from, {facts.rows_with_holes:,} with holes; {cells} "
         f"missing: {worlds}.\n"
-        f"[bold]{facts.certain_share:.1%}[/] of {facts.points:,} predictions are certain; mean "
-        f"entropy {facts.mean_entropy:.4f} nats."
+        f"[bold]{percent(facts.certain_share)}[/] of {facts.points:,} predictions are certain; "
+        f"mean entropy {facts.mean_entropy:.4f} nats."
     )
     with_holes = [one for one in effects if one.holes]
     if with_holes:
@@ -138,8 +166,10 @@ def _print(facts: Summary, effects: list[ColumnEffect], told: list[str]) -> None
                 "column": [one.name for one in with_holes],
                 "kind": [one.kind for one in with_holes],
                 "holes": [one.holes for one in with_holes],
-                "certain if clean": [f"{one.certain_if_clean:.1%}" for one in with_holes],
-                "lowest-highest": [f"{one.low:.1%}-{one.high:.1%}" for one in with_holes],
+                "certain if clean": [percent(one.certain_if_clean) for one in with_holes],
+                "lowest-highest": [
+                    f"{percent(one.low)} to {percent(one.high)}" for one in with_holes
+                ],
             }
         )
         console.print(drawn(shown, right=("certain if clean", "lowest-highest")))

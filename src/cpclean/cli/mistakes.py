@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import re
 import signal
@@ -22,6 +23,7 @@ INTERRUPTED = 130
 
 # The library names its keywords; here they are options.
 _OPTIONS = (
+    (r"\bthe buffer\b", "standard input"),
     (r"Pass drop_unlabelled=True", "Pass --drop-unlabelled"),
     (r"\bn_neighbors must be\b", "--neighbors must be"),
     (r"""kinds=\{(['"])(.+?)\1: "(\w+)"\}""", r"--kind '\2=\3'"),
@@ -50,6 +52,7 @@ class Verbs(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; warnings become notes."""
+        _tolerate_letters()
         if ctx.params["debug"]:
             return super().invoke(ctx)
         with warnings.catch_warnings(), _interrupts() as interrupted:
@@ -68,6 +71,17 @@ class Verbs(click.Group):
                 raise click.ClickException(_told(error)) from error
             except KeyboardInterrupt:
                 raise _interruption() from None
+
+
+def _tolerate_letters() -> None:
+    """A letter that the terminal cannot show, or that is no UTF-8, must not end a command."""
+    for stream, errors in (
+        (sys.stdout, "replace"),
+        (sys.stderr, "replace"),
+        (sys.stdin, "surrogateescape"),
+    ):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=errors)
 
 
 @contextmanager

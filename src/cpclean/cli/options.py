@@ -32,6 +32,9 @@ class Training:
     drop: tuple[str, ...]
     drop_unlabelled: bool
     domains: bool
+    sep: str | None = None
+    encoding: str = "utf-8"
+    decimal: str = "."
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,36 @@ def _training_options(command: Command, required: bool) -> Command:
             "--domains", is_flag=True,
             help="The CSV file lists what cells can be: header age[18|30|65], cell [2|3].",
         ),
+        click.option(
+            "--sep", metavar="SIGN", callback=_sign,
+            help="What separates the cells of text files, such as ';'.  [default: , and tabs in "
+            ".tsv]",
+        ),
+        click.option(
+            "--encoding", default="utf-8", metavar="NAME", callback=_known_encoding,
+            help="How text files are encoded, such as latin-1.  [default: utf-8]",
+        ),
+        click.option(
+            "--decimal", type=click.Choice([".", ","]), default=".",
+            help="What stands before the decimals in text files.  [default: .]",
+        ),
     )  # fmt: skip
+
+
+def _sign(ctx: click.Context, option: click.Parameter, given: str | None) -> str | None:
+    given = {"tab": "\t", "\\t": "\t"}.get(given or "", given)
+    if given is not None and (len(given) != 1 or given in "\"'\n\r"):
+        raise click.BadParameter(f"one sign, or tab, separates cells; got {given!r}.")
+    return given
+
+
+def _known_encoding(ctx: click.Context, option: click.Parameter, given: str) -> str:
+    import codecs
+
+    try:
+        return codecs.lookup(given).name
+    except LookupError:
+        raise click.BadParameter(f"there is no encoding {given!r}; try latin-1.") from None
 
 
 def validation_options(command: Command) -> Command:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from cpclean.cli.mistakes import Mistake
 from cpclean.cli.options import Training
 from cpclean.cli.tables import Problem, read_frame
+from cpclean.report.words import percent
 
 if TYPE_CHECKING:
     from cpclean.storage.kept import KeptSession
@@ -110,7 +111,7 @@ def _bar(console: Any, session: Any) -> Any:
             task = bar.add_task("", total=total)
 
             def follow() -> None:
-                share = f"{session.certain_share:.1%} certain"
+                share = f"{percent(session.certain_share)} certain"
                 bar.update(task, completed=len(session.history), description=share)
 
             follow()

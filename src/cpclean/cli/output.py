@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,10 +17,13 @@ from cpclean.cli.mistakes import Mistake
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from cpclean.cli.texts import Layout
+
 FORMATS = ("table", "csv", "json")
 # More lines than this are no help on a screen.
 SCREEN = 20
 SUFFIXES = (".csv", ".tsv", ".json", ".parquet", ".xlsx")
+_PACKAGES = {".parquet": "pyarrow", ".xlsx": "openpyxl"}
 
 
 def output_options(command: Any) -> Any:
@@ -55,25 +59,47 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
         return
     from rich.markup import escape
 
-    with console.status(f"{escape(what)} ...") as status:
+    also = " (the first run compiles, which takes a minute or two)" if _compiles_first() else ""
+    with console.status(f"{escape(what)}{also} ...") as status:
         yield lambda told: status.update(f"{escape(told)} ...")
 
 
+def _compiles_first() -> bool:
+    """Whether the compiled kernels are still to be made: numba keeps them beside the sources."""
+    from importlib.util import find_spec
+
+    found = find_spec("cpclean.queries")
+    if found is None or found.origin is None or os.environ.get("NUMBA_CACHE_DIR"):
+        return False
+    folder = Path(found.origin).parent
+    return os.access(folder, os.W_OK) and not any(folder.glob("__pycache__/*.nbi"))
+
+
 def write(
-    frame: Any, format_: str | None, out: str | None, title: str = "", most: int | None = SCREEN
+    frame: Any,
+    format_: str | None,
+    out: str | None,
+    title: str = "",
+    most: int | None = SCREEN,
+    right: tuple[str, ...] = (),
 ) -> None:
     """Print a frame, or write it to a file; as a table with a title, only its first lines."""
     if out is not None:
         write_file(frame, out)
     elif format_ == "json":
-        click.echo(json.dumps(records(frame), indent=2, ensure_ascii=False, default=str))
+        print_text(json.dumps(records(frame), indent=2, ensure_ascii=False, default=str) + "\n")
     elif for_people(format_, out):
-        terminal().print(drawn(frame if most is None else frame.iloc[:most], title))
+        terminal().print(drawn(frame if most is None else frame.iloc[:most], title, right))
         if most is not None and len(frame) > most:
             more = f"{len(frame) - most:,} more; all of them with --format csv or --out FILE."
             click.echo(more, err=True)
     else:
-        click.echo(flat(frame).to_csv(index=False), nl=False)
+        print_text(flat(frame).to_csv(index=False))
+
+
+def print_text(text: str) -> None:
+    """Print what a machine reads: UTF-8, whatever the terminal would have."""
+    click.echo(text if sys.stdout.isatty() else text.encode("utf-8"), nl=False)
 
 
 def for_people(format_: str | None, out: str | None) -> bool:
@@ -145,11 +171,14 @@ def _shown(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def write_file(frame: Any, out: str) -> None:
-    """Write a frame in the format of the file's name; the file is whole or is not there."""
+def write_file(frame: Any, out: str, layout: Layout | None = None) -> None:
+    """Write a frame in the format of the file's name; the file is whole or is not there.
+
+    `layout` says how text is written, if not as usual.
+    """
     path = Path(out).expanduser()
     suffix = _suffix(out)
-    check_writable(path)
+    ready(out)
     frame = frame if suffix == ".json" else flat(frame)
     draft = path.with_name(f".part-{os.getpid()}-{path.name}")
     try:
@@ -161,12 +190,9 @@ def write_file(frame: Any, out: str) -> None:
         elif suffix == ".xlsx":
             frame.to_excel(draft, index=False)
         else:
-            frame.to_csv(draft, index=False, sep="\t" if suffix == ".tsv" else ",")
+            usual = {"sep": "\t" if suffix == ".tsv" else ","}
+            frame.to_csv(draft, index=False, **(usual if layout is None else layout.options()))
         os.replace(draft, path)
-    except ImportError as problem:
-        raise Mistake(
-            f'writing {suffix} needs a package that is not here: pip install "cpclean[files]".'
-        ) from problem
     finally:
         draft.unlink(missing_ok=True)
 
@@ -175,7 +201,20 @@ def ready(out: str | None) -> None:
     """Complain about a place that cannot be written to before the work, not after it."""
     if out is not None:
         _suffix(out)
+        check_package(out, "writing")
         check_writable(Path(out).expanduser())
+
+
+def check_package(file: str, doing: str) -> None:
+    """Refuse a format whose package is not installed."""
+    import importlib.util
+
+    for suffix, package in _PACKAGES.items():
+        if file.lower().endswith(suffix) and importlib.util.find_spec(package) is None:
+            raise Mistake(
+                f"{doing} {suffix} files needs a package that is not here: pip install "
+                '"cpclean[files]".'
+            )
 
 
 def _suffix(out: str) -> str:

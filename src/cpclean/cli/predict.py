@@ -89,7 +89,7 @@ def count(
         for number, label in enumerate(classifier.classes_)
     }
     what = "Share of the prior mass" if shares else "Worlds (digits)"
-    _told(problem, columns, f"{what} behind each label", format_, out)
+    _told(problem, columns, f"{what} behind each label", format_, out, right=tuple(columns))
 
 
 def digits_of(number: int) -> str:
@@ -127,10 +127,15 @@ def fitted(
 
 
 def _told(
-    problem: Problem, columns: dict[str, Any], title: str, format_: str | None, out: str | None
+    problem: Problem,
+    columns: dict[str, Any],
+    title: str,
+    format_: str | None,
+    out: str | None,
+    right: tuple[str, ...] = (),
 ) -> None:
     import pandas as pd
 
     known = {} if problem.labels is None else {"label": problem.labels.tolist()}
     frame = pd.DataFrame({"row": problem.point_rows.tolist(), **columns, **known})
-    write(frame, format_, out, title)
+    write(frame, format_, out, title, right=right)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cpclean.cli.cells import shown
 from cpclean.cli.tables import Problem
+from cpclean.report.words import percent
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,11 +38,6 @@ def progress(session: CleaningSession) -> str:
     """How far it is, in a few words."""
     certain, points = int(session.certain.sum()), len(session.certain)
     return f"{certain:,} of {points:,} predictions are certain ({percent(certain / points)})"
-
-
-def percent(share: float) -> str:
-    """A share that reads 100% only where nothing is left."""
-    return f"{math.floor(share * 1000) / 10:.1f}%"
 
 
 def listed(question: Question, more: bool = False) -> list[int]:

@@ -10,6 +10,7 @@ from cpclean.cli.options import Training, Validation, training_options, validati
 from cpclean.cli.output import SCREEN, for_people, output_options, ready, records, working, write
 from cpclean.cli.sessions import open_session
 from cpclean.cli.tables import Problem, open_problem
+from cpclean.report.words import percent
 
 if TYPE_CHECKING:
     from cpclean.report.ranking import Ranked
@@ -52,13 +53,19 @@ def rank(
         found = ranking(session)
     shown = found if top is None else found[:top]
     title = (
-        f"{session.certain_share:.1%} of {len(session.certain):,} predictions are certain; these "
-        f"{'cells' if cells else 'rows'} help most"
+        f"{percent(session.certain_share)} of {len(session.certain):,} predictions are certain; "
+        f"{_what_helps(found, 'cells' if cells else 'rows')}"
     )
     frame = _frame(shown, problem, cells)
     if values:
         frame = _with_values(frame, problem, together=for_people(format_, out))
     write(frame, format_, out, title, top or SCREEN)
+
+
+def _what_helps(found: list[Ranked], what: str) -> str:
+    if not found:
+        return f"no {what} have holes"
+    return f"these {what} help most" if found[0].gain > 0 else f"no {what} have to be cleaned"
 
 
 def _frame(found: list[Ranked], problem: Problem, cells: bool) -> Any:

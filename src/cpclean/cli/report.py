@@ -10,15 +10,17 @@ import click
 
 from cpclean.cli.mistakes import Mistake
 from cpclean.cli.options import Training, Validation, training_options, validation_options
-from cpclean.cli.output import check_writable, working
-from cpclean.cli.sessions import open_session
+from cpclean.cli.output import check_writable, print_text, working
+from cpclean.cli.questions import progress
+from cpclean.cli.sessions import belongings, open_session
 from cpclean.cli.tables import Problem, open_problem
+from cpclean.report.words import percent
 
 if TYPE_CHECKING:
     from cpclean.cleaning.session import CleaningSession
 
 
-@click.command()
+@click.command(short_help="One HTML page: what is certain, and what to clean.")
 @training_options
 @validation_options
 @click.option("--out", "-o", required=True, metavar="FILE", help="The page to write; - prints it.")
@@ -101,11 +103,11 @@ def report(
             progress=lambda step: say(step[:1].upper() + step[1:]),
         )
     if out == "-":
-        click.echo(made.html, nl=False)
+        print_text(made.html)
         return
     path = made.save(out)
-    click.echo(f"{session.certain_share:.1%} of {len(session.certain)} predictions are certain.")
-    click.echo(f"Report: {path} ({path.stat().st_size / 1e6:.1f} MB)")
+    click.echo(f"{progress(session)}.")
+    click.echo(f"Report: {path} ({_size(path.stat().st_size)})")
 
 
 @dataclass(frozen=True)
@@ -150,15 +152,16 @@ def _take_in(
     training: Training,
     validation: Validation,
 ) -> None:
-    """Tell the session what a log has, if it belongs to this table and these settings."""
-    from cpclean.cli.clean import _journal  # what a log belongs to is said once, there
-    from cpclean.storage.kept import KeptSession
+    """Tell the session what a log has; it is only read, and may be open in cpclean clean."""
+    from cpclean.storage.journal import read_answers
+    from cpclean.storage.kept import tell_again
 
-    place = Path(log).expanduser()
-    with _journal(place, problem, training, validation, str(session.strategy)) as journal:
-        KeptSession(session, journal)
-        for note in journal.notes:
-            click.echo(f"Note: {note}", err=True)
+    belongs = belongings(problem, training, validation, str(session.strategy))
+    tell_again(session, read_answers(log, belongs), log)
+
+
+def _size(bytes_: int) -> str:
+    return f"{bytes_ / 1e6:.1f} MB" if bytes_ >= 1e6 else f"{max(1, round(bytes_ / 1e3))} kB"
 
 
 def _name(file: str) -> str:
@@ -168,7 +171,7 @@ def _name(file: str) -> str:
 def _settings(training: Training, validation: Validation) -> dict[str, Any]:
     """Lines for the page: what was asked for on the command line."""
     points = (
-        f"{validation.val_share:.0%} of the rows, held out"
+        f"{percent(validation.val_share)} of the rows, held out"
         if validation.val is None
         else validation.val
     )

@@ -11,7 +11,7 @@ import click
 from cpclean.cli.mistakes import Mistake
 
 
-@click.command()
+@click.command(short_help="Tables and figures of results, measured anew.")
 @click.option(
     "--table",
     type=click.Choice(["paper", "priors"]),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from cpclean.cli.options import Training
+from cpclean.cli.options import Training, Validation
 from cpclean.cli.tables import Problem
 
 if TYPE_CHECKING:
@@ -26,3 +26,22 @@ def open_session(
         seed,
         metric=training.metric,
     )
+
+
+def belongings(
+    problem: Problem, training: Training, validation: Validation, strategy: str
+) -> dict[str, Any]:
+    """What a log of answers belongs to: this table, these points and these settings."""
+    from cpclean.storage.fingerprint import fingerprint
+
+    settings = {
+        "label": training.label,
+        "neighbors": training.neighbors,
+        "metric": training.metric,
+        "repairs": training.repairs,
+        "prior": training.prior,
+        "strategy": strategy,
+    }
+    if strategy == "random":
+        settings["seed"] = validation.seed
+    return fingerprint(problem.table, problem.points, **settings)

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cpclean.cli.mistakes import Mistake
+from cpclean.cli.mistakes import Mistake, in_options
 from cpclean.cli.options import KINDS, Training, Validation
+from cpclean.cli.output import check_package
+from cpclean.cli.texts import check_separated, reading, way_out
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 # More columns than this are refused: each is at least one dimension of the space, and every
 # distance becomes much like every other.
 MAX_COLUMNS = 2000
+# From so many rows on, numbers that nearly all differ are measurements and no labels.
+MIN_MEASURED = 10
 
 
 @dataclass(frozen=True)
@@ -50,11 +54,24 @@ class Problem:
 def read_frame(file: str, given: Training) -> Any:
     """A file, or standard input if it is "-", without the columns that are dropped."""
     from cpclean.data.reading import read_csv, read_table
+    from cpclean.errors import TableError
 
+    check_package(file, "reading")
     kinds = kinds_of(given)
     options: dict[str, Any] = {"null_tokens": given.null, "kinds": kinds, "domains": given.domains}
-    found = read_csv(sys.stdin, **options) if file == "-" else read_table(file, **options)
+    options |= reading(file, given)
+    try:
+        # Bytes: how standard input is encoded is not for the terminal to say.
+        found = (
+            read_csv(sys.stdin.buffer, **options) if file == "-" else read_table(file, **options)
+        )
+    except TableError as problem:
+        told = str(problem).rstrip(".")
+        if hint := way_out(file, given, told):
+            raise Mistake(in_options(f"{told}. {hint}")) from problem
+        raise
     frame = found.frame if given.domains else found
+    check_separated(list(frame.columns), file, given)
     if len(frame.columns) > MAX_COLUMNS:
         raise Mistake(
             f"{file} has {len(frame.columns):,} columns; the most is {MAX_COLUMNS:,}. Among so "
@@ -165,8 +182,26 @@ def _held_out(frame: Any, given: Training, validation: Validation) -> NDArray[np
             err=True,
         )
         wanted = max(1, len(complete) // 2)
-    chosen = np.random.default_rng(validation.seed).permutation(complete)[:wanted]
-    return np.sort(chosen)
+    order = np.random.default_rng(validation.seed).permutation(complete)
+    spare = order[_spare(order, frame[given.label])]
+    if not len(spare):
+        raise Mistake(
+            f"every label of {given.file} is on one row only, so that none can be held out to "
+            "validate with. Name complete rows with --val."
+        )
+    return np.sort(spare[:wanted])
+
+
+def _spare(order: NDArray[np.int64], labels: Any) -> NDArray[np.bool_]:
+    """Which rows may be held out: so that one row of every label is left to learn from."""
+    import numpy as np
+
+    left = labels.value_counts().to_dict()
+    free = []
+    for label in labels.iloc[order].tolist():
+        left[label] -= 1
+        free.append(left[label] > 0)
+    return np.array(free)
 
 
 def _without(found: Any, given: Training, forgiving: bool = False) -> Any:
@@ -202,6 +237,7 @@ def check_rows(found: Any, given: Training, file: str) -> None:
     frame = found.frame if given.domains else found
     if given.label not in frame.columns:
         return  # building the table tells
+    _check_classes(frame[given.label], given, file)
     unlabelled = frame[given.label].isna().to_numpy()
     if unlabelled.any() and not unlabelled.all() and not given.drop_unlabelled:
         raise Mistake(
@@ -216,6 +252,22 @@ def check_rows(found: Any, given: Training, file: str) -> None:
         raise Mistake(
             f"every row of {file} needs at least one value besides its label; nothing is known of "
             f"row {offenders(empty.nonzero()[0].tolist())}. Take these rows out of the file."
+        )
+
+
+def _check_classes(labels: Any, given: Training, file: str) -> None:
+    """Refuse a column of measurements: what is predicted is one of a few labels."""
+    import pandas as pd
+
+    known = labels.dropna()
+    if not pd.api.types.is_float_dtype(known) or len(known) < MIN_MEASURED:
+        return
+    broken = bool((known % 1 != 0).any())
+    if broken and known.nunique() > len(known) / 2:
+        raise Mistake(
+            f"the label column {given.label!r} of {file} has {known.nunique():,} different numbers "
+            f"in {len(known):,} rows, as measurements do. What is predicted is one of a few "
+            "labels: name another column, or put ranges such as low and high in its place."
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from cpclean.report.summary import ColumnEffect, Summary
+from cpclean.report.words import percent
 
 # From here on nearly all predictions are certain; below the other, few are.
 NEARLY_ALL = 0.9
@@ -51,7 +52,8 @@ def _about_certainty(facts: Summary, effects: Sequence[ColumnEffect]) -> Iterato
             "hold, or leave out a column that is mostly empty."
         )
     else:
-        yield f"{uncertain:,} of {facts.points:,} predictions hang on what the holes hold."
+        hang = "hangs" if uncertain == 1 else "hang"
+        yield f"{uncertain:,} of {facts.points:,} predictions {hang} on what the holes hold."
     yield from _about_rows(facts)
     yield from _about_columns(facts, effects)
 
@@ -59,8 +61,9 @@ def _about_certainty(facts: Summary, effects: Sequence[ColumnEffect]) -> Iterato
 def _about_rows(facts: Summary) -> Iterator[str]:
     if 0 < facts.rows_that_help < facts.rows_with_holes:
         yield (
-            f"Only {facts.rows_that_help:,} of the {facts.rows_with_holes:,} rows with holes are "
-            "expected to help these predictions; leave the others."
+            f"Only {facts.rows_that_help:,} of the {facts.rows_with_holes:,} rows with holes "
+            f"{'is' if facts.rows_that_help == 1 else 'are'} expected to help these predictions; "
+            "leave the others."
         )
     if facts.first_rows and facts.mean_entropy > 0:
         share = min(facts.expected_fall / facts.mean_entropy, 1.0)
@@ -68,7 +71,7 @@ def _about_rows(facts: Summary) -> Iterator[str]:
         many = len(facts.first_rows)
         first = f"row {rows}" if many == 1 else f"the first {many} rows ({rows}, ...)"
         first = first if many != 2 and many != 3 else f"rows {rows}"
-        yield f"Cleaning {first} is expected to take away about {share:.0%} of the doubt."
+        yield f"Cleaning {first} is expected to take away {_about(share)} of the doubt."
 
 
 def _about_columns(facts: Summary, effects: Sequence[ColumnEffect]) -> Iterator[str]:
@@ -77,9 +80,8 @@ def _about_columns(facts: Summary, effects: Sequence[ColumnEffect]) -> Iterator[
         return
     best = max(with_holes, key=lambda one: one.certain_if_clean)
     settled = (best.certain_if_clean - facts.certain_share) / (1 - facts.certain_share)
-    told = (
-        f"if it alone were clean, {best.certain_if_clean:.1%} of the predictions would be certain"
-    )
+    share = percent(best.certain_if_clean)
+    told = f"if it alone were clean, {share} of the predictions would be certain"
     if settled >= MOST:
         yield f"Column {best.name!r} brings most: {told}."
     elif settled < LITTLE:
@@ -91,14 +93,20 @@ def _about_columns(facts: Summary, effects: Sequence[ColumnEffect]) -> Iterator[
 def _about_accuracy(facts: Summary) -> Iterator[str]:
     if facts.accuracy is None or facts.majority is None:
         return
-    told = f"The vote over all worlds is right for {facts.accuracy:.1%} of the points"
+    told = f"The vote over all worlds is right for {percent(facts.accuracy)} of the points"
     if facts.accuracy < facts.majority + HARDLY:
         yield (
-            f"{told}, and the most frequent label alone for {facts.majority:.1%}: as it stands, "
-            "the table tells little about the label, whatever the holes hold."
+            f"{told}, and the most frequent label alone for {percent(facts.majority)}: as it "
+            "stands, the table tells little about the label, whatever the holes hold."
         )
     else:
         yield f"{told} already now, before any cleaning."
+
+
+def _about(share: float) -> str:
+    if share < 0.01:
+        return "less than 1%"
+    return "nearly all" if share > 0.99 else f"about {share:.0%}"
 
 
 def _are(number: int) -> str:

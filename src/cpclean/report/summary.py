@@ -22,6 +22,8 @@ Bools = npt.NDArray[np.bool_]
 
 # How many questions ahead a summary looks.
 AHEAD = 10
+# A gain that is only the rounding of sums, in nats.
+NOTHING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class Summary:
     rows_that_help : int
         Rows whose cleaning is expected to take something from the mean entropy.
     first_rows : tuple of int
-        The rows that would be asked for first, at most ten.
+        The rows that would be asked for first, at most ten, and none that brings nothing.
     expected_fall : float
         What these are expected to take from the mean entropy together, about: each one's gain is
         the one expected if those before it turn out as is likeliest.
@@ -115,7 +117,7 @@ def summary(session: CleaningSession, table: IncompleteTable) -> Summary:
     >>> facts.rows_with_holes, facts.worlds, facts.certain_share, facts.first_rows
     (1, '5', 0.5, (2,))
     """
-    ahead = session.ask(AHEAD)
+    ahead = [question for question in session.ask(AHEAD) if question.gain > NOTHING]
     known = session.y_val
     usual = session.data.classes[int(np.bincount(session.data.codes).argmax())]
     return Summary(
@@ -129,7 +131,7 @@ def summary(session: CleaningSession, table: IncompleteTable) -> Summary:
         mean_entropy=session.mean_entropy,
         accuracy=None if known is None else session.accuracy(),
         majority=None if known is None else float(np.mean(known == usual)),
-        rows_that_help=int((session.gains() > 0).sum()),
+        rows_that_help=int((session.gains() > NOTHING).sum()),
         first_rows=tuple(question.row for question in ahead),
         expected_fall=float(sum(question.gain for question in ahead)),
     )

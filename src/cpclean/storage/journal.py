@@ -165,7 +165,7 @@ class Journal:
             self._begin(belongs)
             return
         header, newline, _ = content.partition(b"\n")
-        self._check_belongs(_belongs(header, self.path), belongs)
+        _check_belongs(self.path, _belongs(header, self.path), belongs)
         if not newline:
             self._begin(belongs)
             return
@@ -218,18 +218,13 @@ class Journal:
         except OSError as problem:
             raise _unusable(self.path, problem) from problem
 
-    def _check_belongs(self, theirs: dict[str, Any], belongs: dict[str, Any]) -> None:
-        if differs := _differences(theirs, belongs):
-            raise JournalError(
-                f"{str(self.path)!r} belongs to something else: {offenders(differs, limit=4)}. "
-                "Go back to what it was begun with, or name another file for new answers."
-            )
-
     def _take(self, event: Event, where: str) -> None:
         _take(self.entries, event, f"{where} of {str(self.path)!r}")
 
 
-def read_answers(path: str | os.PathLike[str]) -> list[Event]:
+def read_answers(
+    path: str | os.PathLike[str], belongs: Mapping[str, Any] | None = None
+) -> list[Event]:
     """What a journal says now, for `CleaningSession.merge` or `replay`.
 
     The file is only read, and may be open elsewhere: a line that is being written is left out.
@@ -238,6 +233,8 @@ def read_answers(path: str | os.PathLike[str]) -> list[Event]:
     ----------
     path : path
         Such as the `.answers.jsonl` that `cpclean clean` writes.
+    belongs : dict, optional
+        As for `Journal`: answers that belong to something else are refused.
 
     Examples
     --------
@@ -255,13 +252,17 @@ def read_answers(path: str | os.PathLike[str]) -> list[Event]:
         content = place.read_bytes()
     except OSError as problem:
         raise JournalError(f"{str(place)!r} cannot be read: {problem.strerror}.") from problem
-    whole, _, _ = content.rpartition(b"\n")
+    whole, _, rest = content.rpartition(b"\n")
     header, *lines = whole.split(b"\n")
-    _belongs(header, place)
+    theirs = _belongs(header, place)
+    if belongs is not None:
+        _check_belongs(place, theirs, belongs)
     entries: list[Event] = []
     for number, line in enumerate(lines, start=2):
         if line.strip():
             _take(entries, _parsed(line, number, place), f"line {number} of {str(place)!r}")
+    with suppress(JournalError):  # whole all the same, if an editor took the last line end
+        _take(entries, _parsed(rest, 0, place), "the last line")
     return entries
 
 
@@ -287,6 +288,14 @@ def _belongs(line: bytes, path: Path) -> dict[str, Any]:
             f"reads up to {VERSION}). Bring cpclean up to date, or name another file."
         )
     return dict(theirs)
+
+
+def _check_belongs(path: Path, theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> None:
+    if differs := _differences(theirs, mine):
+        raise JournalError(
+            f"{str(path)!r} belongs to something else: {offenders(differs, limit=4)}. "
+            "Go back to what it was begun with, or name another file for new answers."
+        )
 
 
 def _parsed(line: bytes, number: int, path: Path) -> Event:

@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from typing import Any
 
 from cpclean.cleaning.session import CleaningSession
 from cpclean.cleaning.state import Record
 from cpclean.errors import CPCleanError
-from cpclean.storage.journal import Journal, JournalError
+from cpclean.storage.journal import Event, Journal, JournalError
+
+
+def tell_again(
+    session: CleaningSession, entries: Sequence[Event], path: str | os.PathLike[str]
+) -> None:
+    """Tell a new session what a journal has; errors name the file."""
+    try:
+        session.replay(entries)
+    except CPCleanError as problem:
+        raise JournalError(f"{os.fspath(path)!r} cannot be told again: {problem}") from problem
+    if len(session.answers) != len(entries):
+        raise JournalError(
+            f"{os.fspath(path)!r} says the same twice, as no session does. The file was changed by "
+            "something else; take out the second of the two lines."
+        )
 
 
 class KeptSession:
@@ -22,18 +39,8 @@ class KeptSession:
 
     def __init__(self, session: CleaningSession, journal: Journal) -> None:
         self.session, self.journal = session, journal
-        try:
-            session.replay(journal.entries)
-        except CPCleanError as problem:
-            raise JournalError(
-                f"{str(journal.path)!r} cannot be told again: {problem}"
-            ) from problem
+        tell_again(session, journal.entries, journal.path)
         self._n_entries = len(session.answers)
-        if self._n_entries != len(journal.entries):
-            raise JournalError(
-                f"{str(journal.path)!r} says the same twice, as no session does. The file was "
-                "changed by something else; take out the second of the two lines."
-            )
 
     def tell(
         self,

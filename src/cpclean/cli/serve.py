@@ -1,0 +1,287 @@
+"""cpclean serve: the page where people clean together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cpclean.cli.mistakes import Mistake
+from cpclean.cli.options import (
+    Training,
+    Validation,
+    optional_training_options,
+    validation_options,
+)
+from cpclean.cli.output import working
+
+if TYPE_CHECKING:
+    from cpclean.storage.base import Storage
+    from cpclean.storage.project import Project
+
+PORT = 8421
+SUFFIX = ".cpclean.db"
+
+
+@click.command(short_help="The page on which people clean together.")
+@optional_training_options
+@validation_options
+@click.option("--demo", is_flag=True, help="Serve the table of wines of `cpclean demo`.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    metavar="PORT",
+    help=f"The port to listen on.  [default: {PORT}, or the next one that is free]",
+)
+@click.option("--no-browser", is_flag=True, help="Do not open a browser.")
+@click.option(
+    "--answers-per-row",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="So many people have to say the same of a row.  [default: 1]",
+)
+@click.option(
+    "--lease",
+    type=click.FloatRange(1, 86400),
+    default=600,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long a question stays with the person who got it.",
+)
+@click.option(
+    "--storage",
+    metavar="URL",
+    help=f"Where answers are kept: a file, or postgresql://...  [default: FILE{SUFFIX}]",
+)
+@click.option(
+    "--token",
+    envvar="CPCLEAN_TOKEN",
+    metavar="TEXT",
+    help="What people have to know to be let in; also $CPCLEAN_TOKEN.  [default: drawn anew]",
+)
+@click.option(
+    "--allow-host",
+    multiple=True,
+    metavar="NAME",
+    help="A name under which people reach this machine; may be repeated.",
+)
+def serve(
+    training: Training,
+    validation: Validation,
+    demo: bool,
+    host: str,
+    port: int | None,
+    no_browser: bool,
+    answers_per_row: int | None,
+    lease: float,
+    storage: str | None,
+    token: str | None,
+    allow_host: tuple[str, ...],
+) -> None:
+    """Open a page on which people answer the questions that matter most.
+
+    FILE is the training table, with holes; every answer is in FILE.cpclean.db before it counts.
+    Or FILE is a project that was begun before: such a .db file, or the address of a database, on
+    which several servers may work at the same time. Without FILE, the page asks for one.
+
+    \b
+    Example:
+      cpclean serve train.csv --label y --val val.csv
+      cpclean serve train.csv.cpclean.db --host 0.0.0.0 --answers-per-row 2
+      cpclean serve --demo
+    """
+    from cpclean.web.serving import run
+    from cpclean.web.tokens import new_token
+
+    token = new_token() if token is None else token
+    _check_token(host, token)
+    opened = _opened(training, validation, demo, storage, answers_per_row)
+    run(
+        opened.storage,
+        token,
+        host=host,
+        port=PORT if port is None else port,
+        exact_port=port is not None,
+        browser=not no_browser,
+        hosts=allow_host,
+        start_project=opened.place,
+        lease_seconds=lease,
+        answers_per_row=answers_per_row,
+        told=click.echo,
+    )
+
+
+def _check_token(host: str, token: str) -> None:
+    from cpclean.web.serving import is_loopback
+
+    if token and len(token) < 8:
+        raise Mistake(f"--token must have at least 8 characters; got {len(token)}.")
+    if not token and not is_loopback(host):
+        raise Mistake(
+            f"without a token, everybody who reaches {host} could read the table and answer. Leave "
+            "--token out to have one drawn, or listen on 127.0.0.1."
+        )
+
+
+# -- where the project is ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """A storage with a project; or None, and where one that is set up in the browser is put."""
+
+    storage: Storage | None
+    place: Callable[[Project], Storage] | None = None
+
+
+def _opened(
+    training: Training,
+    validation: Validation,
+    demo: bool,
+    storage: str | None,
+    answers_per_row: int | None,
+) -> _Opened:
+    from cpclean.storage.opening import open_storage
+
+    if demo:
+        if training.file:
+            raise Mistake("--demo brings its own table; leave FILE out.")
+        kept = open_storage(storage or "memory://")
+        with working("Preparing the demo"):
+            kept.create(_demo(training, validation, answers_per_row or 1))
+        return _Opened(kept)
+    if training.file and _is_storage(training.file):
+        if storage is not None:
+            raise Mistake("FILE is a project itself; leave --storage out.")
+        return _Opened(_with_project(open_storage(training.file, create=False)))
+    if training.file:
+        return _Opened(_of_table(training, validation, storage, answers_per_row))
+    if storage is None:
+        return _Opened(None, _beside)
+    kept = open_storage(storage)
+    if kept.project() is not None:
+        return _Opened(kept)
+    return _Opened(None, lambda project: kept)
+
+
+def _is_storage(file: str) -> bool:
+    """Whether FILE is a project rather than a table: the address of a database, or a database."""
+    scheme, mark, _ = file.partition("://")
+    if mark:
+        return scheme.split("+")[0] in ("sqlite", "postgresql", "postgres", "memory")
+    try:
+        with Path(file).expanduser().open("rb") as there:
+            return there.read(16) == b"SQLite format 3\0"
+    except OSError:
+        return False
+
+
+def _with_project(storage: Storage) -> Storage:
+    if storage.project() is None:
+        raise Mistake(f"there is no project in {storage.name} yet; begin one with a table.")
+    return storage
+
+
+def _of_table(
+    training: Training,
+    validation: Validation,
+    storage: str | None,
+    answers_per_row: int | None,
+) -> Storage:
+    """The storage of a table, which is begun with it, or goes on with the same one."""
+    from cpclean.storage.opening import open_storage
+
+    if training.file == "-" or (storage is None and "://" in training.file):
+        raise Mistake("answers are kept beside the table: name a file, or a place with --storage.")
+    if not Path(training.file).expanduser().exists() and "://" not in training.file:
+        raise Mistake(f"there is no file {training.file!r}.")
+    kept = open_storage(storage or f"{training.file}{SUFFIX}")
+    try:
+        before = kept.project()
+        if before is not None and not training.label:
+            return kept
+        if not training.label:
+            raise Mistake("name the label column with --label.")
+        wanted = answers_per_row or (before.settings.answers_per_row if before else 1)
+        with working("Reading"):
+            project = _project(training, validation, wanted)
+        if before is None:
+            kept.create(project)
+        else:
+            _check_same(project, before, kept.name)
+        return kept
+    except BaseException:
+        kept.close()
+        raise
+
+
+def _check_same(project: Project, before: Project, name: str) -> None:
+    """Refuse to go on with another table or other settings than those that answers belong to."""
+    from cpclean.errors import offenders
+
+    now, then = project.belongs, before.belongs
+    differs = [
+        f"{key} was {then.get(key)}, is {now.get(key)}"
+        if not str(now.get(key)).startswith("sha256")
+        else f"other {key}"
+        for key in {**then, **now}
+        if now.get(key) != then.get(key) and key != "answers_per_row"
+    ]
+    if differs:
+        raise Mistake(
+            f"{name} belongs to something else: {offenders(differs, limit=4)}. Go back to what it "
+            "was begun with, or name another place with --storage."
+        )
+
+
+def _project(training: Training, validation: Validation, answers_per_row: int) -> Project:
+    from cpclean.cli.tables import open_problem
+    from cpclean.storage.project import Project, Settings
+
+    problem = open_problem(training, validation)
+    about = {
+        "file": os.path.basename(training.file),
+        "rows": problem.rows.tolist(),
+        "repairs": training.repairs,
+        "prior": training.prior,
+    }
+    settings = Settings(
+        training.neighbors,
+        training.metric,
+        answers_per_row=answers_per_row,
+        random_state=validation.seed,
+        about=about,
+    )
+    return Project.make(problem.table, problem.points, problem.labels, settings, problem.frame)
+
+
+def _demo(training: Training, validation: Validation, answers_per_row: int) -> Project:
+    from cpclean.cli.wines import wines
+    from cpclean.storage.project import Project, Settings
+
+    example = wines(validation.seed)
+    about: dict[str, Any] = {"file": "wines (demo)"}
+    settings = Settings(
+        training.neighbors, training.metric, answers_per_row=answers_per_row, about=about
+    )
+    return Project.make(example.table, example.points, example.labels, settings)
+
+
+def _beside(project: Project) -> Storage:
+    """A new file in this folder, named after the table that was uploaded."""
+    from cpclean.storage.opening import open_storage
+
+    about = project.settings.about
+    name = about.get("file") if isinstance(about, dict) else None
+    stem = Path(str(name or "table")).name.lstrip(".") or "table"
+    stem = "".join(sign if sign.isalnum() or sign in "-_. " else "_" for sign in stem)[:100]
+    for number in range(1, 1000):
+        path = Path(f"{stem}{f'-{number}' if number > 1 else ''}{SUFFIX}")
+        if not path.exists():
+            return open_storage(path)
+    raise Mistake(f"there are too many projects named {stem} in this folder.")

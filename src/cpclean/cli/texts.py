@@ -1,0 +1,128 @@
+"""Text files: how their cells are separated and written, and what may be wrong with them."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cpclean.cli.mistakes import Mistake
+from cpclean.cli.options import Training
+
+_TEXT = re.compile(r"\.(csv|tsv)(\.gz)?$", re.IGNORECASE)
+# What separates cells where a comma does not.
+_SIGNS = {";": "';'", "\t": "tab", "|": "'|'"}
+_BEGINNINGS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a text file is written, besides what its cells say."""
+
+    sep: str
+    encoding: str
+    line_end: str = "\n"
+
+    def options(self) -> dict[str, Any]:
+        """For `DataFrame.to_csv`."""
+        return {"sep": self.sep, "encoding": self.encoding, "lineterminator": self.line_end}
+
+    def can_write(self, texts: list[str]) -> bool:
+        """Whether its encoding has all letters of these."""
+        try:
+            "".join(texts).encode(self.encoding)
+        except UnicodeEncodeError:
+            return False
+        return True
+
+
+def is_text(file: str) -> bool:
+    """Whether a file is CSV or TSV, by its name."""
+    return file == "-" or _TEXT.search(file) is not None
+
+
+def layout_of(file: str, given: Training) -> Layout:
+    """How a file is written: its line ends, and the mark with which some programs begin."""
+    with (gzip.open if file.lower().endswith(".gz") else open)(
+        Path(file).expanduser(), "rb"
+    ) as opened:
+        line = opened.readline(2**16)
+    marked = given.encoding == "utf-8" and line.startswith(_BOM)
+    encoding = "utf-8-sig" if marked else given.encoding
+    return Layout(_sep(file, given), encoding, "\r\n" if line.endswith(b"\r\n") else "\n")
+
+
+def laid_out_for(out: str, given: Training, layout: Layout) -> Layout:
+    """The same for another file, which may separate cells otherwise."""
+    return Layout(_sep(out, given), layout.encoding, layout.line_end)
+
+
+def _sep(file: str, given: Training) -> str:
+    usual = "\t" if re.search(r"\.tsv(\.gz)?$", file, re.IGNORECASE) else ","
+    return given.sep or usual
+
+
+def reading(file: str, given: Training) -> dict[str, Any]:
+    """Options for `read_csv`, where a text file is not as usual."""
+    if not is_text(file):
+        return {}
+    options: dict[str, Any] = {}
+    if given.sep is not None:
+        options["sep"] = given.sep
+    if given.encoding != "utf-8":
+        options["encoding"] = given.encoding
+    if given.decimal != ".":
+        if given.domains:
+            raise Mistake("with --domains, numbers are written with a point: leave out --decimal.")
+        options["decimal"] = given.decimal
+    if options and not given.domains:
+        options["low_memory"] = False  # one dtype a column, however late another value comes
+    return options
+
+
+def way_out(file: str, given: Training, problem: str) -> str:
+    """What to do about a text file that cannot be read; "" where nothing comes to mind."""
+    if not is_text(file):
+        return ""
+    if "codec can't decode" in problem or "surrogates" in problem:
+        return (
+            f"It is not {given.encoding}: save it as UTF-8, or say what it is, such as "
+            f"--encoding {_guessed(file)}."
+        )
+    header = "" if file == "-" else _header(file, given)
+    sign = max(_SIGNS, key=header.count)
+    if given.sep is None and header.count(sign) > header.count(_sep(file, given)):
+        return f"If its cells are separated by another sign, say so: --sep {_SIGNS[sign]}."
+    return ""
+
+
+def check_separated(names: list[Any], file: str, given: Training) -> None:
+    """Refuse a table of one column that looks like several."""
+    if len(names) != 1 or given.sep is not None or not is_text(file) or names[0] == given.label:
+        return
+    name = str(names[0])
+    sign = max(_SIGNS, key=name.count)
+    if sign in name:
+        raise Mistake(
+            f"{file} has one column only, {name!r}. If its cells are separated by another sign, "
+            f"say so: --sep {_SIGNS[sign]}"
+            f"{', and perhaps --decimal ,' if sign == ';' else ''}."
+        )
+
+
+def _header(file: str, given: Training) -> str:
+    try:
+        with Path(file).expanduser().open("rb") as opened:
+            return opened.readline(2**16).decode(given.encoding, "replace")
+    except OSError:
+        return ""
+
+
+def _guessed(file: str) -> str:
+    if file == "-":
+        return "latin-1"
+    with Path(file).expanduser().open("rb") as opened:
+        return _BEGINNINGS.get(opened.read(2), "latin-1")

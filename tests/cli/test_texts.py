@@ -1,0 +1,269 @@
+"""Files as people have them: semicolons, latin-1, labels that are none, packages not installed."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from cli.problems import frames, written
+from click.testing import CliRunner
+
+from cpclean.cli import main, output
+from cpclean.cli.options import Training, Validation
+from cpclean.cli.tables import _held_out
+
+PROGRAM = (sys.executable, "-c", "from cpclean.cli import main; main()")
+
+
+def run(*args: str, **options):
+    return CliRunner().invoke(main, args, **options)
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return written(tmp_path)
+
+
+def rewritten(file: str, change, **options) -> None:
+    frame = pd.read_csv(file, dtype={"age": "Int64"})
+    change(frame)
+    frame.to_csv(file, index=False, **options)
+
+
+def told(result) -> str:
+    assert result.exit_code == 2, result.output
+    assert "Traceback" not in result.stderr
+    return " ".join(result.stderr.split())
+
+
+# -- separators, decimals, encodings -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(("sep", "named"), [(";", "';'"), ("\t", "tab"), ("|", "'|'")])
+def test_another_separator_is_noticed_and_can_be_named(files, sep, named):
+    usual = run("check", files["train"], "--label", "y").stdout
+    rewritten(files["train"], lambda frame: None, sep=sep)
+    result = run("check", files["train"], "--label", "y")
+    assert f"separated by another sign, say so: --sep {named}" in told(result)
+    result = run("check", files["train"], "--label", "y", "--sep", named.strip("'"))
+    assert result.stdout == usual
+
+
+def test_decimal_commas_that_look_like_more_cells(files):
+    usual = run("check", files["train"], "--label", "y").stdout
+    rewritten(files["train"], lambda frame: None, sep=";", decimal=",")
+    assert "--sep ';'" in told(run("check", files["train"], "--label", "y"))
+    given = ("check", files["train"], "--label", "y", "--sep", ";", "--decimal", ",")
+    assert run(*given).stdout == usual
+
+
+def test_decimal_commas_that_were_read_as_text_are_noticed(files):
+    rewritten(files["train"], lambda frame: None, sep=";", decimal=",")
+    result = run("inspect", files["train"], "--label", "y", "--sep", ";", "--json")
+    assert any("If it is a number: --decimal ,." in one for one in _advice(result))
+
+
+@pytest.mark.parametrize("way", ["file", "standard input"])
+def test_another_encoding_is_noticed_and_can_be_named(files, way):
+    def change(frame):
+        frame["city"] = frame["city"].map({"Ulm": "Århus", "Bonn": "Köln", "Kiel": "Rom"})
+
+    rewritten(files["train"], change)
+    usual = run("rank", files["train"], "--label", "y").stdout
+    rewritten(files["train"], lambda frame: None, encoding="latin-1")
+    content = Path(files["train"]).read_bytes()
+    file = files["train"] if way == "file" else "-"
+    words = told(run("rank", file, "--label", "y", input=content))
+    assert (
+        "It is not utf-8: save it as UTF-8, or say what it is, such as --encoding latin-1" in words
+    )
+    assert "the buffer" not in words
+    result = run("rank", file, "--label", "y", "--encoding", "latin-1", input=content)
+    assert result.stdout == usual
+
+
+def test_utf_16_is_recognised(files):
+    rewritten(files["train"], lambda frame: None, encoding="utf-16")
+    assert "--encoding utf-16" in told(run("rank", files["train"], "--label", "y"))
+    assert run("rank", files["train"], "--label", "y", "--encoding", "utf-16").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (("--sep", ";;"), "one sign, or tab, separates cells; got ';;'"),
+        (("--encoding", "klingon"), "there is no encoding 'klingon'; try latin-1"),
+        (("--decimal", ",", "--domains"), "numbers are written with a point: leave out --decimal"),
+    ],
+)
+def test_signs_that_make_no_sense(files, more, words):
+    assert words in told(run("check", files["train"], "--label", "y", *more))
+
+
+def test_machines_read_utf_8_whatever_the_terminal_has(files):
+    rewritten(files["train"], lambda frame: frame.update({"y": frame["y"].map("Łódź {}".format)}))
+    done = subprocess.run(
+        [*PROGRAM, "check", files["train"], "--label", "y", "--json"],
+        capture_output=True, check=True, env=os.environ | {"PYTHONIOENCODING": "latin-1"},
+    )  # fmt: skip
+    assert json.loads(done.stdout.decode("utf-8"))[0]["label"].startswith("Łódź")
+
+
+def test_letters_of_an_error_that_the_terminal_does_not_have(files):
+    done = subprocess.run(
+        [*PROGRAM, "check", files["train"], "--label", "größe", "--format", "table"],
+        capture_output=True, check=False, env=os.environ | {"PYTHONIOENCODING": "ascii"},
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"Error: there is no label column 'gr")
+
+
+# -- the cleaned table is laid out as the file was -------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("layout", "options"),
+    [
+        ({"lineterminator": "\r\n"}, ()),
+        ({"encoding": "utf-8-sig"}, ()),
+        ({"sep": ";", "decimal": ",", "encoding": "latin-1"},
+         ("--sep", ";", "--decimal", ",", "--encoding", "latin-1")),
+    ],
+)  # fmt: skip
+def test_a_cleaned_file_differs_in_what_was_told_only(files, layout, options):
+    truth = pd.read_csv(files["truth"])
+    truth.to_csv(files["truth"], index=False, **layout)
+    rewritten(files["train"], lambda frame: None, **layout)
+    before = Path(files["train"]).read_bytes().split(b"\n")
+    result = run(
+        "clean", files["train"], "--label", "y", *options, "--oracle", files["truth"], "--exact",
+        "--budget", "2", "--out", "out.csv",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    after = Path("out.csv").read_bytes().split(b"\n")
+    right = Path(files["truth"]).read_bytes().split(b"\n")
+    changed = [at for at, line in enumerate(before) if after[at] != line]
+    assert len(before) == len(after)
+    assert len(changed) == 2
+    assert [after[at] for at in changed] == [right[at] for at in changed]
+
+
+def test_answers_that_the_encoding_of_the_file_does_not_have(files):
+    train, truth, _ = frames()
+    truth["city"] = truth["city"].where(train.notna().all(axis=1))
+    truth.to_csv(files["train"], index=False, encoding="latin-1")
+    given = ("clean", files["train"], "--label", "y", "--encoding", "latin-1", "--out", "out.csv")
+    result = run(*given, input="city=Łódź\nq\n")
+    assert result.exit_code == 0, result.output
+    assert "does not have all letters of the answers, so that out.csv is UTF-8" in result.stderr
+    assert "Łódź" in Path("out.csv").read_text("utf-8")
+
+
+# -- labels ----------------------------------------------------------------------------------------
+
+
+def test_measurements_are_no_labels(files):
+    words = told(run("inspect", files["train"], "--label", "income"))
+    assert "different numbers in" in words
+    assert "name another column, or put ranges such as low and high in its place" in words
+
+
+def test_rows_are_held_out_so_that_every_label_is_left(files):
+    frame = pd.read_csv(files["train"])
+    complete = frame.index[frame.notna().all(axis=1)]
+    frame["y"] = "no"
+    frame.loc[complete[:5], "y"] = list("abcde")
+    frame.to_csv(files["train"], index=False)
+    result = run("inspect", files["train"], "--label", "y", "--val-share", "0.5", "--json")
+    assert result.exit_code == 0, result.output
+    given = Training(
+        files["train"], "y", 3, "euclidean", "default", "label", (), (), (), False, False
+    )
+    for seed in range(20):
+        held = _held_out(frame, given, Validation(None, 0.5, seed))
+        assert set(frame["y"].drop(index=held)) == set(frame["y"])
+
+
+def test_labels_that_are_all_different(files):
+    rewritten(files["train"], lambda frame: frame.update({"y": [f"l{n}" for n in frame.index]}))
+    assert "every label of" in told(run("check", files["train"], "--label", "y"))
+
+
+# -- remarks and pictures of numbers ---------------------------------------------------------------
+
+
+def _advice(result) -> list[str]:
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)["advice"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        ("%Y-%m-%d", "If it is a date: --kind when=date."),
+        ("%d.%m.%Y", "If it is a date: write it as 2024-05-31 and say --kind when=date."),
+    ],
+)
+def test_dates_that_were_read_as_text_are_noticed(files, pattern, words):
+    def change(frame):
+        frame["when"] = pd.date_range("2024-01-01", periods=len(frame), freq="9D").strftime(pattern)
+
+    rewritten(files["train"], change)
+    given = ("inspect", files["train"], "--label", "y", "--json")
+    assert any(one.endswith(words) for one in _advice(run(*given)))
+    if pattern == "%Y-%m-%d":
+        assert not any("when=date" in one for one in _advice(run(*given, "--kind", "when=date")))
+
+
+def test_an_empty_ranking_says_so(files):
+    frame = pd.read_csv(files["truth"])
+    frame.to_csv(files["train"], index=False)
+    result = run("rank", files["train"], "--label", "y", "--format", "table")
+    assert "100% of 8 predictions are certain; no rows have holes" in " ".join(
+        result.stdout.split()
+    )
+
+
+def test_counts_stand_to_the_right(files):
+    lines = run("count", files["train"], "--label", "y", "--format", "table").stdout.splitlines()
+    ends = {line.rstrip("│").split("│")[2][-2] for line in lines if line.startswith("│")}
+    assert " " not in ends
+
+
+# -- packages --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def without_packages(monkeypatch):
+    monkeypatch.setattr(output, "_PACKAGES", {".parquet": "no_arrow", ".xlsx": "no_excel"})
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".xlsx"])
+def test_a_format_without_its_package(files, without_packages, suffix):
+    Path(f"table{suffix}").write_bytes(b"anything")
+    words = told(run("check", f"table{suffix}", "--label", "y"))
+    assert f'reading {suffix} files needs a package that is not here: pip install "cpclean' in words
+    # Told before any work: the training file is not even there.
+    words = told(run("check", "absent.csv", "--label", "y", "--out", f"out{suffix}"))
+    assert f"writing {suffix} files needs a package" in words
+    words = told(run("clean", files["train"], "--label", "y", "--out", f"out{suffix}"))
+    assert f"writing {suffix} files needs a package" in words
+
+
+# -- the first run ---------------------------------------------------------------------------------
+
+
+def test_the_first_run_says_that_it_compiles(tmp_path, monkeypatch):
+    from importlib.machinery import ModuleSpec
+
+    made = ModuleSpec("cpclean.queries", None, origin=str(tmp_path / "__init__.py"))
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: made)
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    assert output._compiles_first()
+    (tmp_path / "__pycache__").mkdir()
+    (tmp_path / "__pycache__/_order.nbi").touch()
+    assert not output._compiles_first()
