@@ -240,7 +240,7 @@ def _check_same(project: Project, before: Project, name: str) -> None:
 
 
 def _project(training: Training, validation: Validation, answers_per_row: int) -> Project:
-    from cpclean.cli.tables import open_problem
+    from cpclean.cli.tables import open_problem, read_frame
     from cpclean.storage.project import Project, Settings
 
     problem = open_problem(training, validation)
@@ -257,7 +257,9 @@ def _project(training: Training, validation: Validation, answers_per_row: int) -
         random_state=validation.seed,
         about=about,
     )
-    return Project.make(problem.table, problem.points, problem.labels, settings, problem.frame)
+    # What is dropped plays no part, but belongs into the cleaned table.
+    frame = read_frame(training.file, training) if training.drop else problem.frame
+    return Project.make(problem.table, problem.points, problem.labels, settings, frame)
 
 
 def _demo(training: Training, validation: Validation, answers_per_row: int) -> Project:

@@ -1,0 +1,143 @@
+"""Cells as people read and type them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from datetime import date, datetime
+from typing import Any
+
+from cpclean.data.columns import Column
+from cpclean.data.table import IncompleteTable
+from cpclean.errors import AnswerError, CPCleanError, offenders
+from cpclean.web.views import CellView
+
+LONGEST = 300  # characters of a cell that are shown
+MOST_TYPED = 10_000  # characters of a value
+MOST_CATEGORIES = 50  # that are listed for who types a value
+
+_NEEDS = {
+    "numeric": "a number, such as 41 or 0.5",
+    "boolean": "true or false",
+    "date": "a date, such as 2024-05-31",
+    "duration": "a duration in seconds, or such as 1 days 02:00:00",
+    "categorical": "a text",
+}
+
+
+def text_of(value: Any) -> str:
+    """A value in a few characters.
+
+    >>> text_of(0.30000000000000004), text_of(True), text_of(41.0)
+    ('0.3', 'true', '41')
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return f"{value:.6g}" if abs(value) < 1e6 else f"{value:.10g}"
+    if isinstance(value, datetime):
+        midnight = (value.hour, value.minute, value.second, value.microsecond) == (0, 0, 0, 0)
+        return str(value.date() if midnight and value.tzinfo is None else value)
+    text = str(value) if isinstance(value, str | date) else " ".join(str(value).split())
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def said_text(values: Mapping[str, Any]) -> str:
+    """What is known of a row, in a line."""
+    return ", ".join(f"{name} = {text_of(value)}" for name, value in values.items())
+
+
+def cells_of(
+    table: IncompleteTable, row: int, holes: Collection[str], told: Mapping[str, Any]
+) -> list[CellView]:
+    """The cells of a row, in the table's order.
+
+    Parameters
+    ----------
+    holes : names of the cells that are asked for
+        One that has something in it is doubted; it shows nothing, for its value is a candidate.
+    told : dict from column to value
+        What was said of the row before.
+    """
+    found = []
+    for column in table.columns:
+        value = told.get(column.name, column.shown(column.values[row]))
+        hole = column.name in holes
+        text = None if value is None or hole else text_of(value)
+        found.append(_cell(column, text, hole))
+    return found
+
+
+def _cell(column: Column, text: str | None, hole: bool) -> CellView:
+    if not hole:
+        return CellView(column.name, column.kind, text, False)
+    low = high = None
+    categories: list[str] = []
+    if column.kind == "categorical":
+        common = column.frequencies.most_common(MOST_CATEGORIES)
+        categories = [text_of(value) for value, _ in common]
+    elif column.kind == "boolean":
+        categories = ["true", "false"]
+    elif len(column.observed):
+        ends = column.observed.min(), column.observed.max()
+        low, high = (text_of(column.shown(end)) for end in ends)
+    return CellView(column.name, column.kind, text, True, low, high, categories)
+
+
+def typed_values(
+    table: IncompleteTable, number: int, holes: Collection[str], typed: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What a person typed into the holes of a row; fields that were left empty say nothing.
+
+    Parameters
+    ----------
+    number : int
+        The row's number for people.
+    holes : the names of the row's holes
+    typed : dict from column name to text, or to a value as JSON has it
+    """
+    found: dict[str, Any] = {}
+    for name, text in typed.items():
+        if name not in holes:
+            raise AnswerError(
+                f"column {str(name)[:80]!r} is no hole of row {number}; what can be told is "
+                f"{offenders(map(repr, holes), limit=8)}."
+            )
+        if text is None or (isinstance(text, str) and not text.strip()):
+            continue
+        found[name] = _value(table.columns[table.names.index(name)], text)
+    if not found:
+        raise AnswerError(
+            f"no value was given for row {number}; type one, choose a candidate, or skip the row."
+        )
+    return found
+
+
+def _value(column: Column, given: Any) -> Any:
+    """A typed value, refused if the column cannot hold it."""
+    if not isinstance(given, str | int | float):
+        raise _unusable(column, given)
+    if isinstance(given, str):
+        given = given.strip()
+        odd = any("\ud800" <= sign <= "\udfff" or sign == "\0" for sign in given)
+        if odd or len(given) > MOST_TYPED:
+            raise _unusable(column, f"{given[:20]}...")
+    if column.kind == "categorical":
+        return given
+    if isinstance(given, bool) and column.kind != "boolean":
+        raise _unusable(column, given)
+    try:
+        stored = column.stored(given)
+        usable = math.isfinite(stored) and (column.kind != "boolean" or stored in (0.0, 1.0))
+        shown = column.shown(stored) if usable else None
+    except (CPCleanError, ValueError, OverflowError, OSError):
+        shown = None
+    if shown is None:
+        raise _unusable(column, given)
+    return shown
+
+
+def _unusable(column: Column, given: Any) -> AnswerError:
+    return AnswerError(
+        f"column {column.name!r} takes {_NEEDS[column.kind]}; got {str(given)[:80]!r}."
+    )

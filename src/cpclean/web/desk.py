@@ -1,0 +1,393 @@
+"""The desk: where people get questions and hand in answers."""
+
+from __future__ import annotations
+
+import time
+from collections import ChainMap
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+from cpclean.data.rows import is_whole
+from cpclean.errors import AnswerError, CPCleanError, UnknownRowError
+from cpclean.storage.base import Event, Lease, RefusedError, Said, Storage, StorageError
+from cpclean.storage.checks import checked_text
+from cpclean.storage.ledger import Ledger, ledger_of
+from cpclean.storage.project import Project
+from cpclean.web.cells import cells_of, said_text, typed_values
+from cpclean.web.details import Detail, detail_of
+from cpclean.web.engine import Engine, Now
+from cpclean.web.exporting import events_text, log_text, table_bytes
+from cpclean.web.listing import page_of, row_views, said_of
+from cpclean.web.progress import progress_of
+from cpclean.web.views import AnsweredView, ProgressView, QuestionView, RowsView
+
+# Rows of the ranking that are looked through first for one that is free.
+FIRST = 200
+NAME_LENGTH = 100
+
+
+class NotReadyError(CPCleanError):
+    """The engine has not had its first look at the table yet."""
+
+
+class Desk:
+    """Questions out, answers in, over a storage; the engine works in a thread of its own.
+
+    Any number of threads may use one desk, and any number of desks one storage.
+
+    Parameters
+    ----------
+    storage : Storage
+        With a project in it.
+    lease_seconds : float
+        How long a question stays with the person who got it.
+    answers_per_row : int, optional
+        How many people have to say the same of a row; by default what the project says.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from cpclean import IncompleteTable
+    >>> from cpclean.storage.opening import open_storage
+    >>> from cpclean.storage.project import Project, Settings
+    >>> frame = pd.DataFrame({"size": [1, 2, None, 8], "age": [3, 1, 2, 1], "y": [0, 0, 0, 1]})
+    >>> points = pd.DataFrame({"size": [7], "age": [2]})
+    >>> table = IncompleteTable(frame, label="y")
+    >>> storage = open_storage("memory://")
+    >>> storage.create(Project.make(table, points, settings=Settings(n_neighbors=1)))
+    >>> desk = Desk(storage)
+    >>> desk.start()
+    >>> version = desk.ready()
+    >>> question = desk.question("Ann")
+    >>> question.row, [one.cells["size"] for one in question.candidates]
+    (2, ['1', '1.5', '3.66667', '5', '8'])
+    >>> desk.answer("Ann", question.row, values={"size": "2.5"}).kind
+    'answer'
+    >>> desk.stop()
+    """
+
+    def __init__(
+        self, storage: Storage, *, lease_seconds: float = 600, answers_per_row: int | None = None
+    ) -> None:
+        project = storage.project()
+        if project is None:
+            raise StorageError(f"there is no project in {storage.name} yet; create one first.")
+        if answers_per_row is not None:
+            settings = replace(project.settings, answers_per_row=answers_per_row)
+            project.settings = settings.checked()
+        self.storage, self.project = storage, project
+        self.lease_seconds = float(lease_seconds)
+        self.answers_per_row = project.settings.answers_per_row
+        self.engine = Engine(storage, project, self.answers_per_row)
+        self._dirty = frozenset(project.dirty_rows.tolist())
+        self._numbers = row_numbers(project)
+
+    def start(self) -> None:
+        """Let the engine begin; this returns at once."""
+        self.engine.start()
+
+    def stop(self) -> None:
+        """Let the engine end; the storage stays open."""
+        self.engine.stop()
+
+    def ready(self, timeout: float = 60.0) -> int:
+        """Wait until the engine has had its first look and knows all answers so far."""
+        end = time.monotonic() + timeout
+        while self.engine.behind and time.monotonic() < end:
+            self.engine.wait(self.engine.version, 0.1)
+        return self.engine.version
+
+    @property
+    def name(self) -> str:
+        """What is cleaned, for people."""
+        about = self.project.settings.about
+        found = about.get("file") if isinstance(about, dict) else None
+        return str(found) if found else self.storage.name
+
+    # -- questions -------------------------------------------------------------------------
+
+    def question(self, who: str, row: int | None = None) -> QuestionView | None:
+        """The question that matters most and that nobody else holds, held for this person now.
+
+        Somebody who has one already gets it again. With a row, that row, also if it is answered;
+        it is held if it can be asked for and nobody else holds it. None if there is nothing to
+        ask; `progress` tells why: it is `done`, it is `busy` with its first look, or others hold
+        all that is left.
+        """
+        who, now = checked_name(who), self.engine.now
+        if row is not None:
+            row = self._checked_row(row)
+            if now is None:
+                raise NotReadyError("the table is being looked at for the first time. Try again.")
+            return self._view(now, who, row, self._lease_of(now, who, row))
+        if now is None or not now.ranking:
+            return None
+        lease = self._kept_lease(now, who) or self._new_lease(now, who)
+        return None if lease is None else self._view(now, who, lease.row, lease)
+
+    def look(self, row: int) -> QuestionView:
+        """The question about a row, for nobody in particular: it is not held."""
+        row, now = self._checked_row(row), self.engine.now
+        if now is None:
+            raise NotReadyError("the table is being looked at for the first time. Try again.")
+        return self._view(now, "", row, None)
+
+    def _kept_lease(self, now: Now, who: str) -> Lease | None:
+        """What this person holds already; what has been settled meanwhile is given back."""
+        allowed = set(now.ledger.ranking_for(who, now.ranking))
+        best: Lease | None = None
+        for lease in self.storage.leases():
+            if lease.who != who:
+                continue
+            if lease.row not in allowed:
+                self.storage.release(lease)
+            elif best is None or now.place[lease.row] < now.place[best.row]:
+                best = lease
+        return None if best is None else self._prolonged(best)
+
+    def _prolonged(self, lease: Lease) -> Lease | None:
+        return (
+            lease
+            if _seconds_left(lease) > self.lease_seconds / 2
+            else self.storage.renew(lease, self.lease_seconds)
+        )
+
+    def _new_lease(self, now: Now, who: str) -> Lease | None:
+        rows = now.ledger.ranking_for(who, now.ranking)
+        for some in (rows[:FIRST], rows[FIRST:]):
+            if some:
+                places = now.ledger.places(some)
+                found = self.storage.lease(some, who, self.lease_seconds, places, now.ledger.last)
+                if found is not None:
+                    return found
+        return None
+
+    def _lease_of(self, now: Now, who: str, row: int) -> Lease | None:
+        """A lease of that row, if it can be asked for and had."""
+        if row not in now.place:
+            return None
+        mine = [one for one in self.storage.leases() if one.row == row and one.who == who]
+        if mine:
+            return self._prolonged(mine[0])
+        return self.storage.lease([row], who, self.lease_seconds, now.ledger.places([row]))
+
+    def _view(self, now: Now, who: str, row: int, lease: Lease | None) -> QuestionView:
+        detail = self._detail(now, row)
+        told = now.ledger.rows.get(row)
+        others = [] if told is None else [one.who for one in told.words if one.who != who]
+        said = None
+        if told is not None and (told.state == "settled" or who in told.people):
+            said = said_of(now, told)
+        elif detail.known.raw:
+            said = said_text(detail.known.raw)
+        return QuestionView(
+            row=row,
+            number=self._numbers[row],
+            cells=cells_of(self.project.table, row, detail.holes, detail.known.raw),
+            candidates=list(detail.candidates),
+            gain=float(now.gains[row]),
+            near=detail.near,
+            lease_id=None if lease is None else lease.id,
+            lease_seconds=0.0 if lease is None else _seconds_left(lease),
+            others=others,
+            said=said,
+            version=self.engine.version,
+            n_candidates=detail.n_candidates,
+        )
+
+    def _detail(self, now: Now, row: int) -> Detail:
+        """Worked out ahead, or else without what the candidates would settle."""
+        found = self.engine.details.get(row)
+        return detail_of(now.session, row, now.version) if found is None else found
+
+    # -- answers ---------------------------------------------------------------------------
+
+    def answer(
+        self,
+        who: str,
+        row: int,
+        candidate: int | None = None,
+        values: Mapping[str, Any] | None = None,
+        request_id: str | None = None,
+        seconds: float | None = None,
+    ) -> AnsweredView:
+        """Take in what is true of a row; it is in the storage when this returns.
+
+        Parameters
+        ----------
+        who : str
+        row : int
+        candidate : int, optional
+            The number of a candidate of the question.
+        values : dict from column to text, optional
+            The true values instead, as a person types them.
+        request_id : str, optional
+            The same for a call that is repeated because nobody knows whether it arrived.
+        seconds : float, optional
+            How long it took.
+        """
+        who, row, now = checked_name(who), self._checked_row(row), self.engine.now
+        if (before := self._told_before(who, row, request_id)) is not None:
+            return before
+        entry = self._entry(now, row, candidate, values)
+        told = None if now is None else now.ledger.rows.get(row)
+        settled = told is not None and told.state == "settled"
+        kind = "correction" if settled else "answer"
+        said = Said(kind, who, row, entry.get("candidate"), entry.get("value"), seconds=seconds)
+        return self._append(said, request_id)
+
+    def _entry(
+        self, now: Now | None, row: int, candidate: int | None, values: Mapping[str, Any] | None
+    ) -> dict[str, Any]:
+        """An answer as the log has it, or an error that says what is wrong with it."""
+        if (candidate is None) == (not values):
+            raise AnswerError(
+                f"an answer about row {self._numbers[row]} is the number of a candidate or values: "
+                f"one of the two; got {'both' if values else 'neither'}. Skip what you do not know."
+            )
+        cells = self.project._subject.cells(row)
+        if candidate is None:
+            assert values is not None, "one of the two"
+            typed = typed_values(self.project.table, self._numbers[row], list(cells), values)
+            return self.project.entry(row, None, typed)
+        entry = self.project.entry(row, candidate)
+        known = None if now is None else now.session._state.known.get(row)
+        # Of a row that is told in part, a candidate answers what is left: the rest stays.
+        left = [] if known is None else [name for name in cells if name not in known.raw]
+        if left and len(left) < len(cells):
+            given = self.project.table.candidates(row)[candidate]
+            return self.project.entry(row, None, {name: given[name] for name in left})
+        return entry
+
+    def skip(
+        self, who: str, row: int, request_id: str | None = None, seconds: float | None = None
+    ) -> AnsweredView:
+        """Take in that somebody does not know."""
+        who, row = checked_name(who), self._checked_row(row)
+        before = self._told_before(who, row, request_id)
+        return before or self._append(Said("skip", who, row, seconds=seconds), request_id)
+
+    def undo(self, who: str, request_id: str | None = None) -> AnsweredView:
+        """Take back what this person said last."""
+        who = checked_name(who)
+        ledger, by_request = self._latest()
+        if request_id is not None and request_id in by_request:
+            found = by_request[request_id]
+            if found.kind != "undo" or found.who != who:
+                raise _used_before(request_id, found)
+            return AnsweredView(found.number, found.kind, found.row)
+        last = ledger.latest.get(who)
+        if last is None:
+            raise AnswerError(f"{who} has said nothing that could be taken back.")
+        return self._append(Said("undo", who, undoes=last), request_id)
+
+    def _latest(self) -> tuple[Ledger, Mapping[str, Event]]:
+        """What the log says this moment: the engine may be a few answers behind."""
+        now = self.engine.now
+        events = [] if now is None else now.events
+        by_request = {} if now is None else now.by_request
+        fresh = self.storage.events(after=len(events))
+        if now is not None and not fresh:
+            return now.ledger, by_request
+        ledger = ledger_of([*events, *fresh], self.answers_per_row, self.project.spelling)
+        return ledger, ChainMap({one.request_id: one for one in fresh}, by_request)
+
+    def _told_before(self, who: str, row: int, request_id: str | None) -> AnsweredView | None:
+        """The event of an earlier call with the same request id.
+
+        Looked for here, because what was an answer then may look like a correction now.
+        """
+        now = self.engine.now
+        found = None if now is None or request_id is None else now.by_request.get(request_id)
+        if found is None:
+            return None
+        if (found.who, found.row) != (who, row) or found.kind == "undo":
+            raise _used_before(found.request_id, found)
+        return AnsweredView(found.number, found.kind, found.row)
+
+    def _append(self, said: Said, request_id: str | None) -> AnsweredView:
+        event = self.storage.append(said, uuid4().hex if request_id is None else request_id)
+        self.engine.wake()
+        return AnsweredView(event.number, event.kind, event.row)
+
+    def _checked_row(self, row: Any) -> int:
+        if not is_whole(row) or int(row) not in self._dirty:
+            raise UnknownRowError(f"there is no row {str(row)[:40]} with holes in this table.")
+        return int(row)
+
+    # -- looking ---------------------------------------------------------------------------
+
+    def progress(self) -> ProgressView:
+        """How far it is."""
+        return progress_of(self.engine, self.project)
+
+    def rows(
+        self,
+        state: str = "all",
+        sort: str = "gain",
+        order: str = "desc",
+        page: int = 1,
+        per_page: int = 50,
+        search: str = "",
+    ) -> RowsView:
+        """All rows with holes, a page of them."""
+        found = row_views(
+            sorted(self._dirty),
+            self._numbers.__getitem__,
+            lambda row: [str(name) for name in self.project._subject.cells(row)],
+            self.engine.now,
+            self.storage.leases(),
+        )
+        return page_of(found, state, sort, order, page, per_page, search)
+
+    def wait(self, version: int, timeout: float) -> int:
+        """Wait until the version is another one, and give it back; after a time in any case."""
+        return self.engine.wait(version, timeout)
+
+    # -- out -------------------------------------------------------------------------------
+
+    def export_table(self, suffix: str = ".csv", fill: str | None = None) -> bytes:
+        """The table with what is told so far; what nobody told stays as it is, or is guessed."""
+        now = self.engine.now
+        if now is None:
+            raise NotReadyError("the table is being looked at for the first time. Try again.")
+        return table_bytes(self.project, now.session, self._numbers, suffix, fill)
+
+    def export_log(self, everything: bool = False) -> str:
+        """What counts, as `cpclean clean` writes it; or every event, as JSON lines."""
+        events = self.storage.events()
+        if everything:
+            return events_text(events)
+        ledger = ledger_of(events, self.answers_per_row, self.project.spelling)
+        return log_text(self.project, ledger, events)
+
+
+def row_numbers(project: Project) -> list[int]:
+    """The number of each row for people: in the file, if the project knows it."""
+    about = project.settings.about
+    listed = about.get("rows") if isinstance(about, dict) else None
+    if isinstance(listed, list) and len(listed) == project.n_rows:
+        return [int(number) for number in listed]
+    return [int(number) for number in project.table.rows_kept.tolist()]
+
+
+def checked_name(who: Any) -> str:
+    """Somebody's name without blanks around it."""
+    name = " ".join(who.split()) if isinstance(who, str) else who
+    if isinstance(name, str) and len(name) > NAME_LENGTH:
+        raise RefusedError(f"a name may have {NAME_LENGTH} characters; got {len(name)}.")
+    return checked_text(name, "who")
+
+
+def _seconds_left(lease: Lease) -> float:
+    return max(0.0, (lease.until - datetime.now(UTC)).total_seconds())
+
+
+def _used_before(request_id: str, event: Event) -> RefusedError:
+    return RefusedError(
+        f"the request id {request_id!r} was used before, for event {event.number}, which says "
+        "something else. Choose a new id for each thing that is said."
+    )

@@ -1,0 +1,60 @@
+"""Pages that have to work where nothing else does: the login, and errors without a home.
+
+Written out rather than from templates: they are sent before anybody is let in.
+"""
+
+from __future__ import annotations
+
+from html import escape
+
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{title} · cpclean</title>
+<link rel="icon" href="/static/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/static/base.css">
+<link rel="stylesheet" href="/static/parts.css">
+</head>
+<body>
+<header class="top"><div class="top-in"><a class="brand" href="/">cpclean</a></div></header>
+<main id="main"><section class="card"><h1>{title}</h1>
+{inner}
+</section></main>
+</body>
+</html>
+"""
+
+LOGIN = """<p class="lead">The server printed an address with a token when it started. Open that
+address, or type the token here.</p>
+<form method="post" action="/login">
+<input type="hidden" name="next" value="{target}">
+<div class="free-line"><div class="field"><label for="token">Token</label>
+<div class="input-line"><input id="token" name="token" type="password" required autofocus
+autocomplete="current-password"{invalid}><button class="main-button">Log in</button></div>
+</div></div>
+{remark}
+</form>"""
+
+WRONG = ' aria-invalid="true" aria-describedby="wrong-token"'
+
+
+def login_page(target: str, wrong: bool) -> str:
+    """The form for the token, which goes on to a target.
+
+    >>> "not the one of this server" in login_page("/", wrong=True)
+    True
+    """
+    remark = "That token is not the one of this server."
+    shown = f'<p class="wrong" id="wrong-token" role="alert">{remark}</p>' if wrong else ""
+    inner = LOGIN.format(target=escape(target), invalid=WRONG if wrong else "", remark=shown)
+    return PAGE.format(title="Log in", inner=inner)
+
+
+def message_page(title: str, text: str = "") -> str:
+    """A heading, a line, and the way back."""
+    back = '<a class="button main-button" href="/">To the first page</a>'
+    inner = f'<p class="lead">{escape(text)}</p>{back}'
+    return PAGE.format(title=escape(title), inner=inner)

@@ -1,0 +1,182 @@
+"""What people and programs see: frozen values, ready for templates and for JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class CellView:
+    """One cell of the row that is asked for; low, high and categories help who types a value."""
+
+    column: str
+    kind: str
+    text: str | None  # None in a hole
+    hole: bool
+    low: str | None = None
+    high: str | None = None
+    categories: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class CandidateView:
+    """What the holes of a row might be; `number` is what an answer names."""
+
+    number: int
+    cells: dict[str, str]
+    prior: float
+    settles: int | None = None  # predictions that would become certain; None: not worked out yet
+
+
+@dataclass(frozen=True)
+class QuestionView:
+    """A row that somebody is asked for.
+
+    Attributes
+    ----------
+    row : int
+        What an answer names.
+    number : int
+        The row's number for people: in the file, where 0 is the first one below the header.
+    candidates : list of CandidateView
+        The likeliest, if there are many; `n_candidates` counts all.
+    gain : float
+        By how much the mean entropy of the predictions is expected to fall, in nats.
+    near : int
+        Uncertain predictions that the row can take part in.
+    lease_id : str or None
+        None if the row is not held for this person: others hold it, or it is there to be corrected.
+    others : list of str
+        Who answered it before.
+    said : str or None
+        What is known of the row so far, if it is opened to correct that.
+    """
+
+    row: int
+    number: int
+    cells: list[CellView]
+    candidates: list[CandidateView]
+    gain: float
+    near: int
+    lease_id: str | None
+    lease_seconds: float
+    others: list[str]
+    said: str | None
+    version: int
+    n_candidates: int = 0
+
+
+@dataclass(frozen=True)
+class AnsweredView:
+    """An event that was taken in: its number in the log, and the row it is about."""
+
+    event_number: int
+    kind: str
+    row: int
+
+
+@dataclass(frozen=True)
+class PersonView:
+    """What one person did; agreement is the share of double-checked rows on which others agree."""
+
+    name: str
+    answers: int
+    skips: int
+    seconds_median: float | None
+    agreement: float | None
+
+
+@dataclass(frozen=True)
+class PairView:
+    """How often two people said the same of rows that both answered."""
+
+    one: str
+    other: str
+    same: int
+    different: int
+
+
+@dataclass(frozen=True)
+class ProgressView:
+    """How far it is.
+
+    Attributes
+    ----------
+    version : int
+        Another one whenever anything below may have changed.
+    answers : int
+        Rows told so far; where several people have to agree, rows on which they do.
+    rows_total, rows_left : int
+        Rows with holes; those that nobody has settled or skipped.
+    certain_share, certain, points
+        The share and the number of certain predictions, and how many there are.
+    curve : list of (answers, share)
+        How it came about.
+    expected, low, high : list of (answers, share)
+        How it is expected to go on: mean and range over a few simulated continuations.
+    to_target : int or None
+        How many more answers are expected until `target` is reached; None: not known.
+    accuracy : float or None
+        Of the validation points, where their labels are known.
+    pairs : list of PairView
+        Who agrees with whom, where rows are double-checked.
+    stopped : str or None
+        Why there is nothing more to ask, in words.
+    busy : bool
+        Whether the engine has not caught up with all answers yet.
+    trouble : str or None
+        What keeps the engine from following, in words: such as a database that is out of reach.
+    """
+
+    version: int
+    answers: int
+    rows_total: int
+    rows_left: int
+    certain_share: float
+    certain: int
+    points: int
+    curve: list[tuple[int, float]]
+    expected: list[tuple[int, float]]
+    low: list[tuple[int, float]]
+    high: list[tuple[int, float]]
+    to_target: int | None
+    target: float
+    accuracy: float | None
+    people: list[PersonView]
+    disputed: int
+    stopped: str | None
+    done: bool
+    busy: bool
+    pairs: list[PairView] = field(default_factory=list)
+    answers_per_row: int = 1
+    trouble: str | None = None
+
+
+@dataclass(frozen=True)
+class RowView:
+    """One line of the table of rows with holes.
+
+    `state` is "open", "held", "answered", "skipped", "disputed" or "waiting".
+    """
+
+    row: int
+    number: int
+    state: str
+    gain: float
+    who: list[str]
+    holes: list[str]
+    said: str | None
+
+
+@dataclass(frozen=True)
+class RowsView:
+    """A page of that table, and what was asked for."""
+
+    rows: list[RowView]
+    total: int
+    page: int
+    pages: int
+    sort: str
+    order: str
+    state: str
+    search: str

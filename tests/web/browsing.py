@@ -1,0 +1,163 @@
+"""A real server in a process of its own, and a real browser to visit it with."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TOKEN = "a-token-for-tests"
+CHROMIUM = next((found for name in ("chromium", "chromium-browser", "google-chrome")
+                 if (found := shutil.which(name))), None)  # fmt: skip
+# What a page must never do with text that comes from people.
+XSS = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
+
+needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
+
+
+def write_table(path: Path, n_rows: int = 90, seed: int = 0, **names: str) -> Path:
+    """A table of people with holes: one numeric column alone, one together with a category."""
+    rng = np.random.default_rng(seed)
+    age, income = names.get("age", "age"), names.get("income", "income")
+    rows = [f"{_quoted(age)},{_quoted(income)},city,buys"]
+    for number in range(n_rows):
+        buys = rng.random() < 0.5
+        years = f"{rng.normal(52 if buys else 41, 9):.0f}" if number % 6 != 1 else ""
+        money = f"{rng.normal(3000 if buys else 2400, 450):.0f}"
+        city = names.get("city", "Rome") if rng.random() < 0.5 else "Oslo"
+        city = "" if number % 12 == 1 else city
+        rows.append(f"{years},{money},{_quoted(city)},{'yes' if buys else 'no'}")
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
+
+
+@dataclass
+class Server:
+    """A server process, and where it is."""
+
+    process: subprocess.Popen[str]
+    address: str = ""
+    said: list[str] = field(default_factory=list)
+
+    def url(self, path: str = "/") -> str:
+        return f"{self.address}{path}"
+
+    @property
+    def entrance(self) -> str:
+        return self.url(f"/?token={TOKEN}")
+
+    @property
+    def port(self) -> int:
+        return int(self.address.rsplit(":", 1)[1])
+
+
+@contextmanager
+def serving(folder: Path, *arguments: str, port: int = 0) -> Iterator[Server]:
+    """`cpclean serve` in a folder, until the end of the block."""
+    command = [
+        sys.executable, "-c", "from cpclean.cli import main; main()", "serve", *arguments,
+        "--no-browser", "--port", str(port), "--token", TOKEN,
+    ]  # fmt: skip
+    path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
+    process = subprocess.Popen(
+        command, cwd=folder, env={**os.environ, "PYTHONPATH": path, "COLUMNS": "200"}, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    server = Server(process)
+    listening = threading.Event()
+
+    def read() -> None:
+        assert process.stdout is not None
+        for line in process.stdout:
+            server.said.append(line)
+            if found := re.search(r"http://[^\s/]+", line):
+                server.address = found[0]
+                listening.set()
+        listening.set()
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    try:
+        assert listening.wait(120), "the server did not say where it is"
+        assert server.address, "".join(server.said)
+        yield server
+    finally:
+        process.terminate()
+        process.wait(20)
+        reader.join(5)
+        if process.stdout is not None:
+            process.stdout.close()
+
+
+class Visit:
+    """One person's browser window; what goes wrong in it is kept in `troubles`."""
+
+    def __init__(self, browser: Any, server: Server, **options: Any) -> None:
+        self.context = browser.new_context(
+            **{"viewport": {"width": 1280, "height": 860}, **options}
+        )
+        self.context.set_default_timeout(20_000)
+        self.server, self.troubles = server, []
+        self.page = self.context.new_page()
+        self.page.on("pageerror", lambda error: self.troubles.append(str(error)))
+        self.page.on("console", self._noted)
+
+    def _noted(self, message: Any) -> None:
+        # The browser remarks on refused forms, and on servers that have gone.
+        expected = "status of 4" in message.text or "net::ERR_" in message.text
+        if message.type == "error" and not expected:
+            self.troubles.append(message.text)
+
+    def begin(self, name: str) -> Any:
+        """Come in with the token, say a name, and get the first question."""
+        self.page.goto(self.server.entrance)
+        self.page.fill("#who", name)
+        self.page.press("#who", "Enter")
+        self.page.wait_for_url("**/question*")
+        self.ready()
+        return self.page
+
+    def ready(self) -> None:
+        """Wait for the first look of the engine: until then there is no question."""
+        end = time.monotonic() + 60
+        while self.page.locator("[data-wait]").count() and time.monotonic() < end:
+            self.page.wait_for_timeout(200)
+        self.page.wait_for_load_state("load")
+
+    def go(self, path: str) -> Any:
+        self.page.goto(self.server.url(path))
+        return self.page
+
+    @property
+    def row(self) -> int:
+        """The row that is asked for, as people number it."""
+        found = re.match(r"Row (\d+)", self.page.locator("h1").inner_text())
+        assert found, self.page.locator("h1").inner_text()
+        return int(found[1])
+
+    def answer(self) -> int:
+        """Answer the question with the first of everything; the row it was about."""
+        row = self.row
+        with self.page.expect_navigation(url="**/question?saved=*"):
+            if self.page.locator("#choose").count():
+                self.page.locator("#choose button").first.click()
+            else:
+                for one in self.page.locator(".hole-set").all():
+                    one.locator("input[type=radio]").first.check()
+                self.page.click("#pick > button")
+        return row

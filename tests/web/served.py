@@ -1,0 +1,91 @@
+"""A real server process to test against."""
+
+import os
+import queue
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import httpx
+
+TOKEN = "a-token-for-tests"
+START_SECONDS = 90  # the first one ever compiles kernels
+
+
+class Served:
+    """`cpclean serve` in a process of its own, on a free port of loopback."""
+
+    def __init__(self, *arguments, token=TOKEN, cwd=None, ready=True, port=0):
+        self.token = token
+        options = ["--no-browser", "--port", str(port), *([] if token else ["--token", ""])]
+        command = [sys.executable, "-m", "cpclean.cli", "serve", *map(str, arguments), *options]
+        env = {**os.environ, "CPCLEAN_TOKEN": token, "PYTHONUNBUFFERED": "1"}
+        code = "from cpclean.cli import main; main()"
+        command[1:3] = ["-c", code]
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env, cwd=cwd
+        )
+        self.lines = []
+        self._found = queue.Queue()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+        self.address = self._found.get(timeout=START_SECONDS)
+        if self.address is None:
+            raise AssertionError(f"the server did not start: {self.output}")
+        self.url = self.address.split("/?")[0]
+        if ready:
+            self.wait_ready()
+
+    def _read(self):
+        with self.process.stdout as lines:
+            for line in lines:
+                self.lines.append(line)
+                if found := re.search(r"cpclean is at (http\S+)", line):
+                    self._found.put(found[1])
+        self._found.put(None)
+
+    @property
+    def output(self):
+        return "".join(self.lines)
+
+    def wait_ready(self):
+        """Until the engine has had its first look."""
+        end = time.monotonic() + START_SECONDS
+        with self.client() as client:
+            while time.monotonic() < end:
+                if not client.get("/api/progress").json()["busy"]:
+                    return
+                time.sleep(0.05)
+        raise AssertionError(f"the engine did not get ready: {self.output}")
+
+    def client(self, timeout=30.0, **options):
+        known = {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        headers = {**known, **options.pop("headers", {})}
+        return httpx.Client(base_url=self.url, headers=headers, timeout=timeout, **options)
+
+    def interrupt(self, timeout=10.0):
+        """Ctrl-C; the exit code, and how long it took."""
+        start = time.monotonic()
+        self.process.send_signal(signal.SIGINT)
+        code = self.process.wait(timeout)
+        return code, time.monotonic() - start
+
+    def kill(self):
+        """SIGKILL: nothing is flushed, nothing is tidied up."""
+        self.process.kill()
+        self.process.wait(10)
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait(10)
+        self._reader.join(10)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()

@@ -1,0 +1,278 @@
+"""The JSON API, its description, live progress, and Label Studio."""
+
+import json
+import uuid
+
+import pytest
+from web.served import Served
+from web.tables import stored
+
+from cpclean.storage.base import FullError, GoneError, LockedError
+
+
+def said(client, path, **body):
+    return client.post(f"/api/{path}", json=body)
+
+
+def test_a_round(client, app):
+    desk = app.state.cpclean.desk
+    asked = client.get("/api/question", params={"who": "Ann"}).json()
+    question = asked["question"]
+    assert not asked["done"]
+    assert question["row"] == desk.project.session().ask().row
+    taken = said(
+        client, "answer", who="Ann", row=question["row"], candidate=1, seconds=3, next=True,
+        request_id=uuid.uuid4().hex,
+    ).json()  # fmt: skip
+    assert taken["kind"] == "answer"
+    assert taken["next"]["question"]["row"] != question["row"]
+    second = taken["next"]["question"]["row"]
+    assert said(client, "skip", who="Ann", row=second).json()["kind"] == "skip"
+    undone = said(client, "undo", who="Ann").json()
+    assert (undone["kind"], undone["row"]) == ("undo", second)
+    desk.ready()
+    progress = client.get("/api/progress").json()
+    assert progress["answers"] == 1
+    assert progress["people"][0]["name"] == "Ann"
+    rows = client.get("/api/rows", params={"state": "answered"}).json()
+    assert [one["row"] for one in rows["rows"]] == [question["row"]]
+
+
+def test_exports(client, app):
+    said(client, "answer", who="Ann", row=1, candidate=2)
+    app.state.cpclean.desk.ready()
+    table = client.get("/api/export")
+    assert table.headers["content-type"].startswith("text/csv")
+    assert table.text.splitlines()[2].startswith("20")
+    assert (
+        client.get("/api/export", params={"format": "json", "fill": "likely"}).json()[1]["size"]
+        == 20
+    )
+    lines = client.get("/api/export", params={"what": "log"}).text.splitlines()
+    assert json.loads(lines[1])["who"] == "Ann"
+    assert client.get("/api/export", params={"what": "events"}).text.count("\n") == 1
+    assert client.get("/api/export", params={"what": "labelstudio-config"}).text.startswith(
+        "<View>"
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "text"),
+    [
+        ("answer", {"who": "Ann", "row": 0}, 422, "one of the two; got neither"),
+        ("answer", {"who": "Ann", "candidate": 0}, 422, "row is missing"),
+        ("answer", {"row": 0, "candidate": 0}, 422, "who is missing"),
+        ("answer", {"who": "Ann", "row": 49, "candidate": 0}, 404, "no row 49 with holes"),
+        ("answer", {"who": "Ann", "row": 0, "candidate": 99}, 404, "candidate"),
+        ("answer", {"who": "Ann", "row": "0", "candidate": 0}, 422, "row must be a whole number"),
+        ("answer", {"who": "Ann", "row": True, "candidate": 0}, 422, "row must be a whole number"),
+        ("answer", {"who": "Ann", "row": 0, "candidate": 0, "x": 1}, 422, "the body may have"),
+        ("answer", {"who": "Ann", "row": 0, "candidate": 0, "seconds": -1}, 409, "seconds must be"),
+        ("answer", {"who": " ", "row": 0, "candidate": 0}, 409, "who must be text"),
+        ("skip", {"who": "Ann", "row": 10**30}, 404, "no row"),
+        ("undo", {"who": "Ann"}, 422, "Ann has said nothing"),
+        ("answer", [1], 422, "a JSON object"),
+        ("labelstudio", [1], 200, None),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_understood(client, app, path, body, status, text):
+    found = client.post(f"/api/{path}", json=body)
+    assert found.status_code == status
+    if text is not None:
+        assert text in found.json()["error"]
+    assert app.state.cpclean.storage.last() == 0
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b"[" * 5000])
+def test_bodies_that_are_no_json(client, content):
+    kind = {"Content-Type": "application/json"}
+    found = client.post("/api/answer", content=content, headers=kind)
+    assert found.status_code == 422
+    assert "JSON" in found.json()["error"]
+    assert client.post("/api/answer", data={"row": "1"}).status_code == 422
+
+
+def test_addresses_that_there_are_not(client):
+    assert client.get("/api/nothing").status_code == 404
+    assert client.post("/api/progress").status_code == 405
+    assert "error" in client.get("/api/nothing").json()
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [(LockedError("locked."), 503), (FullError("full."), 507), (GoneError("gone."), 503)],
+)
+def test_troubles_of_the_database(client, app, monkeypatch, error, status):
+    def broken(*_, **__):
+        raise error
+
+    monkeypatch.setattr(app.state.cpclean.storage, "append", broken)
+    found = said(client, "answer", who="Ann", row=0, candidate=0)
+    assert found.status_code == status
+    assert found.json() == {"error": str(error), "kind": type(error).__name__, "retry": True}
+    assert found.headers["retry-after"] == "1"
+
+
+def test_an_unforeseen_error_says_nothing_of_the_inside(app, monkeypatch, client):
+    from starlette.testclient import TestClient
+
+    def broken(*_, **__):
+        raise RuntimeError("secret inside")
+
+    monkeypatch.setattr(app.state.cpclean.desk, "progress", broken)
+    calm = TestClient(
+        app, "http://127.0.0.1", headers=client.headers, raise_server_exceptions=False
+    )
+    found = calm.get("/api/progress")
+    assert found.status_code == 500
+    assert "secret inside" not in found.text
+    assert found.headers["x-content-type-options"] == "nosniff"
+
+
+# -- Label Studio ----------------------------------------------------------------------------------
+
+
+def annotated(task, *results, **more):
+    return {**task, "annotations": [{"id": 1, "completed_by": 7, "result": list(results), **more}]}
+
+
+def chosen(*choices):
+    return {"from_name": "candidate", "to_name": "row", "type": "choices",
+            "value": {"choices": list(choices)}}  # fmt: skip
+
+
+def typed(*texts):
+    return {
+        "from_name": "values",
+        "to_name": "row",
+        "type": "textarea",
+        "value": {"text": list(texts)},
+    }
+
+
+def test_questions_go_to_label_studio_and_come_back(client, app):
+    tasks = client.get("/api/export", params={"what": "labelstudio", "limit": 4}).json()
+    first, second, third, fourth = tasks
+    assert first["data"]["row"] == app.state.cpclean.desk.project.session().ask().row
+    alias, text = first["data"]["candidates"][1]["alias"], second["data"]["candidates"][2]["value"]
+    exported = [
+        annotated(first, chosen(alias), lead_time=4.5),
+        annotated(second, chosen(text), completed_by={"id": 3, "email": "ann@example.org"}),
+        annotated(third, typed("size = 7.5\ntown = Ulm" if "town" in third["data"]["missing"]
+                               else "size = 7.5")),
+        annotated(fourth, was_cancelled=True),
+    ]  # fmt: skip
+
+    found = client.post("/api/labelstudio", json=exported).json()
+
+    assert found == {"taken": 4, "refused": []}
+    events = app.state.cpclean.storage.events()
+    assert [one.row for one in events] == [one["id"] for one in tasks]
+    assert [one.kind for one in events] == ["answer", "answer", "answer", "skip"]
+    assert events[0].candidate == int(alias)
+    assert events[0].seconds == 4.5
+    assert events[1].who == "ann@example.org (Label Studio)"
+    assert events[2].value["size"] == 7.5
+    again = client.post("/api/labelstudio", json=exported).json()
+    assert again["taken"] == 4
+    assert app.state.cpclean.storage.last() == 4, "nothing twice"
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        1, None, [], {}, {"annotations": 1}, {"data": {}, "annotations": [{}]},
+        {"data": {"row": "x"}, "annotations": [{}]}, {"data": {"row": 999}, "annotations": [{}]},
+        {"data": {"row": 0}, "annotations": [{"result": [chosen("no such")]}]},
+        {"data": {"row": 0}, "annotations": [{"result": [{"value": 1}]}]},
+        {"data": {"row": 0}, "annotations": [{"result": [typed("no mark")]}]},
+        {"data": {"row": 0}, "annotations": [{"result": [chosen("0")], "lead_time": "x" * 9}]},
+    ],
+)  # fmt: skip
+def test_exports_that_are_none(client, task):
+    found = client.post("/api/labelstudio", json=[task])
+    assert found.status_code == 200
+    assert found.json()["taken"] + len(found.json()["refused"]) <= 1
+
+
+# -- live ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    place = tmp_path_factory.mktemp("api") / "x.db"
+    stored(place).close()
+    with Served(place) as server:
+        yield server
+
+
+def messages(response):
+    """The data of server-sent events."""
+    for line in response.iter_lines():
+        if line.startswith("data: "):
+            yield json.loads(line.removeprefix("data: "))
+
+
+def test_progress_is_live(served):
+    with served.client() as client, client.stream("GET", "/live") as stream:
+        assert stream.headers["content-type"].startswith("text/event-stream")
+        found = messages(stream)
+        before = next(found)["answers"]
+        row = client.get("/api/question", params={"who": "Live"}).json()["question"]["row"]
+        said(client, "answer", who="Live", row=row, candidate=0)
+        assert any(one["answers"] == before + 1 for one in found)
+
+
+def test_the_example_client(served):
+    import runpy
+    import subprocess
+    import sys
+    from pathlib import Path
+
+    example = Path(__file__).parents[2] / "examples" / "client.py"
+    runpy.run_path(str(example), run_name="imported")
+    done = subprocess.run(
+        [sys.executable, str(example), served.url, served.token, "--answers", "3"],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "3 answers" in done.stdout
+    assert "certain" in done.stdout
+
+
+# -- the description -------------------------------------------------------------------------------
+
+
+def test_the_description_names_every_address(client, app):
+    paths = client.get("/api/openapi.json").json()["paths"]
+    routes = {one.path for one in app.routes if one.path.startswith("/api/")}
+    assert {*paths} == routes - {"/api/openapi.json"}
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_schemathesis_finds_nothing(served):
+    """No 5xx, no status and no answer that is not described, whatever is sent."""
+    import schemathesis
+    from hypothesis import HealthCheck, given, settings
+    from schemathesis.checks import CHECKS
+
+    headers = {"Authorization": f"Bearer {served.token}"}
+    schema = schemathesis.openapi.from_url(f"{served.url}/api/openapi.json", headers=headers)
+    names = (
+        "not_a_server_error", "status_code_conformance", "content_type_conformance",
+        "response_schema_conformance",
+    )  # fmt: skip
+    checks = [CHECKS.get_one(name) for name in names]
+    seen = set()
+    for found in schema.get_all_operations():
+        operation = found.ok()
+
+        @given(case=operation.as_strategy())
+        @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+        def run(case):
+            case.call_and_validate(headers=headers, checks=checks)
+
+        run()
+        seen.add(operation.path)
+    assert len(seen) == 8

@@ -1,0 +1,202 @@
+"""How the pages look: nothing for axe-core to find, nothing too wide, pictures to look at.
+
+The pictures go to the folder that CPCLEAN_SCREENSHOTS names, or to one of pytest's.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from web.browsing import CHROMIUM, Server, Visit, needs_browser, serving, write_table
+
+pytestmark = needs_browser
+
+LOOKS = [
+    pytest.param("light", 1280, id="light-1280"),
+    pytest.param("dark", 390, id="dark-390"),
+    pytest.param("light", 390, id="light-390", marks=pytest.mark.slow),
+    pytest.param("dark", 1280, id="dark-1280", marks=pytest.mark.slow),
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        found = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    named = os.environ.get("CPCLEAN_SCREENSHOTS")
+    found = Path(named) if named else tmp_path_factory.mktemp("pictures")
+    found.mkdir(parents=True, exist_ok=True)
+    return found
+
+
+@pytest.fixture(scope="module")
+def wines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving(tmp_path_factory.mktemp("wines"), "--demo") as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server that waits for a table."""
+    with serving(tmp_path_factory.mktemp("empty")) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def nearly_done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server with so few holes that all is certain after a few answers."""
+    place = tmp_path_factory.mktemp("done")
+    write_table(place / "small.csv", n_rows=30, seed=4)
+    with serving(place, "small.csv", "--label", "buys", "--val-share", "0.3") as server:
+        yield server
+
+
+class Looker:
+    """Looks at one page after the other, in one colour scheme and width."""
+
+    def __init__(self, visit: Visit, scheme: str, width: int, folder: Path) -> None:
+        from axe_playwright_python.sync_playwright import Axe
+
+        self.visit, self.width, self._axe = visit, width, Axe()
+        self._name, self._folder = f"{scheme}-{width}", folder
+        self.complaints: list[str] = []
+
+    def look(self, name: str) -> None:
+        page = self.visit.page
+        page.wait_for_load_state("load")
+        page.wait_for_timeout(150)
+        for found in self._axe.run(page).response["violations"]:
+            places = [node["html"][:160] for node in found["nodes"]][:3]
+            self.complaints.append(f"{name}: {found['id']}: {found['help']}: {places}")
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        if wide > self.width:
+            self.complaints.append(f"{name} is {wide} pixels wide")
+        page.screenshot(path=self._folder / f"{name}-{self._name}.png", full_page=True)
+
+
+@pytest.fixture
+def looking(browser: Any, folder: Path) -> Iterator[Any]:
+    made: list[Looker] = []
+
+    def looker(server: Server, scheme: str, width: int) -> Looker:
+        size = {"width": width, "height": 860}
+        visit = Visit(browser, server, viewport=size, color_scheme=scheme, has_touch=width < 500)
+        made.append(Looker(visit, scheme, width, folder))
+        return made[-1]
+
+    yield looker
+    for one in made:
+        one.visit.context.close()
+    assert [words for one in made for words in (*one.complaints, *one.visit.troubles)] == []
+
+
+@pytest.mark.parametrize(("scheme", "width"), LOOKS)
+def test_pages_of_a_table_in_work(wines: Server, looking: Any, scheme: str, width: int) -> None:
+    looker = looking(wines, scheme, width)
+    visit = looker.visit
+    page = visit.page
+    page.goto(wines.url("/question"))
+    looker.look("login")
+    page.goto(wines.entrance)
+    looker.look("name")
+    page.fill("#who", " ")
+    page.evaluate("document.querySelector('form').noValidate = true")
+    page.press("#who", "Enter")
+    looker.look("name-wrong")
+    visit.begin(f"Ann {scheme} {width}")
+    looker.look("question-by-column")
+    page.click("#pick > button")
+    looker.look("question-empty")
+    visit.go("/rows?search=magnesium")
+    looker.look("rows")
+    page.locator("tbody tr", has_not_text=" and ").locator("a.button").first.click()
+    page.locator("#choose").wait_for()
+    looker.look("question")
+    page.fill("#value-0", "many")
+    page.press("#value-0", "Enter")
+    looker.look("question-wrong")
+    visit.answer()
+    looker.look("question-saved")
+    page.keyboard.press("?")
+    looker.look("keys")
+    page.keyboard.press("Escape")
+    visit.go("/rows?state=answered")
+    page.locator("tbody a.button").first.click()
+    page.wait_for_url("**/question?row=*")
+    looker.look("question-correct")
+    visit.go("/progress")
+    page.wait_for_function("JSON.parse(document.getElementById('plot').dataset.picture)")
+    looker.look("progress")
+    page.locator("#plot").focus()
+    page.keyboard.press("ArrowRight")
+    looker.look("progress-read")
+    visit.go("/export")
+    looker.look("export")
+    visit.go("/question?row=999999")
+    looker.look("no-such-row")
+
+
+@pytest.mark.parametrize(("scheme", "width"), LOOKS)
+def test_pages_of_the_set_up(
+    empty: Server, looking: Any, scheme: str, width: int, tmp_path: Path
+) -> None:
+    looker = looking(empty, scheme, width)
+    page = looker.visit.page
+    page.goto(empty.entrance)
+    looker.look("upload")
+    page.set_input_files("#table", {"name": "no.txt", "mimeType": "a/b", "buffer": b"1"})
+    page.click("text=Look at it")
+    looker.look("upload-wrong")
+    page.set_input_files("#table", write_table(tmp_path / "people.csv"))
+    page.click("text=Look at it")
+    looker.look("setup")
+    page.click("text=More settings")
+    page.locator("[aria-label='Leave out city']").check()
+    page.click("text=Start")
+    page.locator("#wrong").wait_for()
+    looker.look("setup-wrong")
+
+
+@pytest.mark.parametrize(("scheme", "width"), LOOKS)
+def test_pages_at_the_end(nearly_done: Server, looking: Any, scheme: str, width: int) -> None:
+    looker = looking(nearly_done, scheme, width)
+    visit = looker.visit
+    page = visit.begin(f"Ann {scheme} {width}")
+    for _ in range(10):
+        if not page.locator("#asked").count():
+            break
+        visit.answer()
+        visit.ready()
+    page.get_by_role("heading", name="You can stop now: every prediction is certain").wait_for()
+    looker.look("stop")
+    visit.go("/progress")
+    assert page.locator("#stop").is_visible()
+    looker.look("progress-end")
+    visit.go("/rows")
+    page.locator("tbody a.button").first.click()
+    page.locator("#stop").wait_for(state="visible")
+    looker.look("question-at-the-end")
+    visit.go("/export")
+    looker.look("export-end")
+
+
+def test_a_page_prints_on_paper(wines: Server, looking: Any, folder: Path) -> None:
+    looker = looking(wines, "dark", 1280)
+    page = looker.visit.begin("Paper")
+    looker.visit.go("/progress")
+    page.emulate_media(media="print")
+    background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    ink = page.evaluate("getComputedStyle(document.body).color")
+    assert (background, ink) == ("rgb(255, 255, 255)", "rgb(28, 39, 51)")
+    assert not page.locator("nav").is_visible()
+    page.screenshot(path=folder / "progress-print.png", full_page=True)

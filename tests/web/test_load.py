@@ -1,0 +1,87 @@
+"""Many at once: no error, no row in two hands."""
+
+import random
+import threading
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from web.served import Served
+from web.tables import small_project, stored
+
+from cpclean.storage.opening import open_storage
+
+N_CLIENTS, SECONDS = 50, 20
+
+
+class Hands:
+    """Who holds which row, as the clients know it."""
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._held = {}
+        self.doubles = []
+
+    def take(self, row, who):
+        with self._lock:
+            if self._held.get(row, who) != who:
+                self.doubles.append((row, who, self._held[row]))
+            self._held[row] = who
+
+    def give(self, row):
+        with self._lock:
+            del self._held[row]
+
+
+def client_work(server, number, hands, end, statuses):
+    rng, who = random.Random(number), f"client {number}"
+    said = Counter()
+    with server.client(timeout=30) as client:
+        while time.monotonic() < end:
+            found = client.get("/api/question", params={"who": who})
+            statuses[found.status_code] += 1
+            question = found.json().get("question")
+            if question is None:
+                time.sleep(0.05)
+                continue
+            row = question["row"]
+            hands.take(row, who)
+            time.sleep(rng.random() * 0.2)
+            # Before it is sent: from then on the row may be somebody else's.
+            hands.give(row)
+            body = {"who": who, "row": row, "request_id": f"{who} {sum(said.values())}"}
+            if rng.random() < 0.2:
+                path = "skip"
+            else:
+                path, body = "answer", {**body, "candidate": rng.randrange(3)}
+            found = client.post(f"/api/{path}", json=body)
+            statuses[found.status_code] += 1
+            said[path] += 1
+            if rng.random() < 0.1:  # so that there is always something to ask
+                found = client.post("/api/undo", json={"who": who})
+                statuses[found.status_code] += 1
+                said["undo"] += 1
+            client.get("/api/progress")
+    return said
+
+
+@pytest.mark.slow
+def test_fifty_at_once(shared_url):
+    stored(shared_url, small_project(n_dirty=3000, n_points=60)).close()
+    statuses, hands = Counter(), Hands()
+    with Served(shared_url) as server:
+        end = time.monotonic() + SECONDS
+        with ThreadPoolExecutor(N_CLIENTS) as pool:
+            work = [
+                pool.submit(client_work, server, number, hands, end, statuses)
+                for number in range(N_CLIENTS)
+            ]
+            said = sum((one.result() for one in work), Counter())
+    assert set(statuses) == {200}, statuses
+    assert hands.doubles == []
+    with open_storage(shared_url) as storage:
+        kinds = Counter(one.kind for one in storage.events())
+    assert kinds["skip"] == said["skip"]
+    assert kinds["undo"] == said["undo"]
+    assert kinds["answer"] + kinds["correction"] == said["answer"] > N_CLIENTS
