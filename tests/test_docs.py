@@ -92,20 +92,20 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("page", pages_with("python"))
 def test_python_of_a_page_runs(page: Path, desk: Path) -> None:
-    namespace: dict[str, object] = {"__name__": "docs"}
-    for block in blocks(page.read_text("utf-8")):
-        if block.language == "python":
-            run(block, page.name, namespace)
+    with names_of_a_page() as namespace:
+        for block in blocks(page.read_text("utf-8")):
+            if block.language == "python":
+                run(block, page.name, namespace)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", pages_with("sh"))
 def test_shell_of_a_page_runs(page: Path, desk: Path) -> None:
-    namespace: dict[str, object] = {"__name__": "docs"}
-    for block in blocks(page.read_text("utf-8")):
-        if page.name in SLOW and block.language == "python":
-            continue  # run above, and no command needs what it leaves
-        run(block, page.name, namespace)
+    with names_of_a_page() as namespace:
+        for block in blocks(page.read_text("utf-8")):
+            if page.name in SLOW and block.language == "python":
+                continue  # run above, and no command needs what it leaves
+            run(block, page.name, namespace)
 
 
 @pytest.mark.parametrize("page", pages_with("sh"))
@@ -113,6 +113,19 @@ def test_commands_of_a_page_are_understood(page: Path, desk: Path) -> None:
     for block in blocks(page.read_text("utf-8")):
         if block.language == "sh":
             parse(block)
+
+
+@contextlib.contextmanager
+def names_of_a_page() -> Iterator[dict[str, object]]:
+    """The names that the blocks of a page share; a server that one of them left is ended."""
+    namespace: dict[str, object] = {"__name__": "docs"}
+    try:
+        yield namespace
+    finally:
+        for left in namespace.values():
+            if isinstance(left, subprocess.Popen) and left.poll() is None:
+                left.kill()
+                left.communicate()
 
 
 def run(block: Block, name: str, namespace: dict[str, object]) -> None:

@@ -32,8 +32,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 class Visit:
     """A page that was opened, and what happened meanwhile."""
 
-    def __init__(self, browser: Any, path: Path, width: int = DESK, **context: Any) -> None:
-        self.context = browser.new_context(viewport={"width": width, "height": 800}, **context)
+    def __init__(self, chromium: Any, path: Path, width: int = DESK, **context: Any) -> None:
+        self.context = chromium.new_context(viewport={"width": width, "height": 800}, **context)
         self.page = self.context.new_page()
         self.requests: list[str] = []
         self.complaints: list[str] = []
@@ -68,10 +68,10 @@ class Visit:
     ],
 )
 def test_a_page_is_sound(
-    browser: Any, pages: dict[str, Path], name: str, width: int, scheme: str
+    chromium: Any, pages: dict[str, Path], name: str, width: int, scheme: str
 ) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
-    with Visit(browser, pages[name], width, color_scheme=scheme) as visit:
+    with Visit(chromium, pages[name], width, color_scheme=scheme) as visit:
         page = visit.page
         page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
         found = axe.Axe().run(page).response
@@ -88,8 +88,8 @@ def test_a_page_is_sound(
         assert visit.requests == [pages[name].as_uri()]
 
 
-def test_pictures_react_where_script_runs(browser: Any, pages: dict[str, Path]) -> None:
-    with Visit(browser, pages["live"]) as visit:
+def test_pictures_react_where_script_runs(chromium: Any, pages: dict[str, Path]) -> None:
+    with Visit(chromium, pages["live"]) as visit:
         page = visit.page
         assert page.locator("#plot-certainty .main-svg").first.is_visible()
         assert page.locator("#picture-certainty .static").is_hidden()
@@ -98,17 +98,17 @@ def test_pictures_react_where_script_runs(browser: Any, pages: dict[str, Path]) 
 
 @pytest.mark.parametrize(("width", "shown"), [(PHONE, "narrow"), (DESK, "wide")])
 def test_without_script_the_drawings_are_seen(
-    browser: Any, pages: dict[str, Path], width: int, shown: str
+    chromium: Any, pages: dict[str, Path], width: int, shown: str
 ) -> None:
-    with Visit(browser, pages["live"], width, java_script_enabled=False) as visit:
+    with Visit(chromium, pages["live"], width, java_script_enabled=False) as visit:
         for place in visit.page.locator(".picture").all():
             assert place.locator(f".static .{shown} svg").is_visible()
             assert place.locator(".plot").is_hidden()
             assert place.locator(".static svg:visible").count() == 1
 
 
-def test_in_print_the_drawings_are_seen(browser: Any, pages: dict[str, Path]) -> None:
-    with Visit(browser, pages["live"], color_scheme="dark") as visit:
+def test_in_print_the_drawings_are_seen(chromium: Any, pages: dict[str, Path]) -> None:
+    with Visit(chromium, pages["live"], color_scheme="dark") as visit:
         visit.page.emulate_media(media="print")
         assert visit.page.locator("#picture-shares .static .wide svg").is_visible()
         assert visit.page.locator("#plot-shares").is_hidden()
@@ -116,8 +116,8 @@ def test_in_print_the_drawings_are_seen(browser: Any, pages: dict[str, Path]) ->
         assert visit.page.evaluate(paper).strip() == "#ffffff"
 
 
-def test_pictures_follow_a_change_of_the_look(browser: Any, pages: dict[str, Path]) -> None:
-    with Visit(browser, pages["live"], color_scheme="light") as visit:
+def test_pictures_follow_a_change_of_the_look(chromium: Any, pages: dict[str, Path]) -> None:
+    with Visit(chromium, pages["live"], color_scheme="light") as visit:
         ink = (
             "getComputedStyle(document.querySelector('#plot-shares .xtick text, "
             "#plot-shares .ytick text')).fill"
@@ -128,17 +128,17 @@ def test_pictures_follow_a_change_of_the_look(browser: Any, pages: dict[str, Pat
 
 
 def test_if_the_script_fails_the_drawings_stay(
-    browser: Any, pages: dict[str, Path], tmp_path: Path
+    chromium: Any, pages: dict[str, Path], tmp_path: Path
 ) -> None:
     text = pages["live"].read_text("utf-8")
     broken = text.replace("window.Plotly.react(", "window.Plotly.nothing(")
     (tmp_path / "broken.html").write_text(broken, "utf-8")
-    with Visit(browser, tmp_path / "broken.html") as visit:
+    with Visit(chromium, tmp_path / "broken.html") as visit:
         assert visit.page.locator("#picture-shares .static .wide svg").is_visible()
         assert visit.page.locator(".live").count() == 0
 
 
-def test_text_in_drawings_stays_within_them(browser: Any, pages: dict[str, Path]) -> None:
+def test_text_in_drawings_stays_within_them(chromium: Any, pages: dict[str, Path]) -> None:
     look = """() => [...document.querySelectorAll('.static svg')].filter(svg => svg.clientWidth)
         .flatMap(svg => [...svg.querySelectorAll('text')].filter(text => {
             const inner = text.getBoundingClientRect(), outer = svg.getBoundingClientRect();
@@ -146,5 +146,5 @@ def test_text_in_drawings_stays_within_them(browser: Any, pages: dict[str, Path]
                 || inner.bottom > outer.bottom + 1 || inner.top < outer.top - 1;
         }).map(text => text.textContent))"""
     for width in (PHONE, DESK):
-        with Visit(browser, pages["still"], width) as visit:
+        with Visit(chromium, pages["still"], width) as visit:
             assert visit.page.evaluate(look) == []

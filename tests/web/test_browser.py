@@ -7,28 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from web.browsing import CHROMIUM, TOKEN, XSS, Server, Visit, needs_browser, serving, write_table
+from web.browsing import TOKEN, XSS, Server, Visit, needs_browser, serving, write_table
 
 pytestmark = needs_browser
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as play:
-        found = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield found
-        found.close()
-
-
 @pytest.fixture
-def visits(browser: Any) -> Iterator[Any]:
+def visits(chromium: Any) -> Iterator[Any]:
     """Makes visits; at the end no page may have complained about anything."""
     made: list[Visit] = []
 
     def visit(server: Server, **options: Any) -> Visit:
-        made.append(Visit(browser, server, **options))
+        made.append(Visit(chromium, server, **options))
         return made[-1]
 
     yield visit

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from web.browsing import CHROMIUM, Server, Visit, needs_browser, serving, write_table
+from web.browsing import Server, Visit, needs_browser, serving, write_table
 
 pytestmark = needs_browser
 
@@ -19,16 +19,6 @@ LOOKS = [
     pytest.param("light", 390, id="light-390", marks=pytest.mark.slow),
     pytest.param("dark", 1280, id="dark-1280", marks=pytest.mark.slow),
 ]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as play:
-        found = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield found
-        found.close()
 
 
 @pytest.fixture(scope="module")
@@ -85,12 +75,12 @@ class Looker:
 
 
 @pytest.fixture
-def looking(browser: Any, folder: Path) -> Iterator[Any]:
+def looking(chromium: Any, folder: Path) -> Iterator[Any]:
     made: list[Looker] = []
 
     def looker(server: Server, scheme: str, width: int) -> Looker:
         size = {"width": width, "height": 860}
-        visit = Visit(browser, server, viewport=size, color_scheme=scheme, has_touch=width < 500)
+        visit = Visit(chromium, server, viewport=size, color_scheme=scheme, has_touch=width < 500)
         made.append(Looker(visit, scheme, width, folder))
         return made[-1]
 
