@@ -10,6 +10,9 @@ counting.py   exact counts, and all conditionals against the paper's SS-DC run a
 scale.py      peak memory, and what doubling the number of rows costs
 startup.py    the first call in a new process
 classes.py    a hundred classes
+tables.py     a table of mixed types against a pipeline of scikit-learn
+cleaning.py   sessions: an answer and the next question
+serving.py    the same over HTTP, by ten and by fifty people at once
 
 Targets are reported; only a failed agreement check makes the run fail.
 """

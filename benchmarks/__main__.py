@@ -12,7 +12,18 @@ import click
 from rich.console import Console
 from rich.live import Live
 
-from benchmarks import classes, cleaning, counting, machine, scale, spaces, speed, startup, tables
+from benchmarks import (
+    classes,
+    cleaning,
+    counting,
+    machine,
+    scale,
+    serving,
+    spaces,
+    speed,
+    startup,
+    tables,
+)
 from benchmarks.report import PLAIN_WIDTH, Report, markdown, show
 from benchmarks.run import Run
 
@@ -26,6 +37,7 @@ SECTIONS: dict[str, Callable[[Run], None]] = {
     "classes": classes.measure,
     "tables": tables.measure,
     "cleaning": cleaning.measure,
+    "serving": serving.measure,
 }
 INTERRUPTED = 130
 

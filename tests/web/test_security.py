@@ -131,6 +131,21 @@ def test_forms_need_it_too(browser, csrf, path):
         assert browser.post(path, data={"csrf": csrf}, files=file).status_code != 403
 
 
+def test_who_sends_a_form_in_a_browser_is_told_on_a_page(browser):
+    shown, form = {"Accept": "text/html,application/xhtml+xml"}, {"row": "0", "candidate": "0"}
+    old = browser.post("/answer", data=form, headers=shown)
+    assert old.status_code == 403
+    assert '<p class="lead">The form is too old' in old.text
+    large = browser.post("/answer", content=b"x" * 2**21, headers=shown)
+    assert large.status_code == 413
+    assert large.headers["Content-Type"].startswith("text/html")
+    browser.cookies.clear()  # as after a restart of the server, which draws another token
+    unknown = browser.post("/answer", data=form, headers=shown)
+    assert unknown.status_code == 401
+    assert 'name="token"' in unknown.text
+    assert 'name="next" value="/"' in unknown.text
+
+
 def test_a_csrf_token_belongs_to_its_session(stranger, browser):
     tokens = Tokens(TOKEN)
     other = tokens.csrf(tokens.new_session())

@@ -214,6 +214,8 @@ def test_all_addresses_with_a_token(tmp_path):
 def test_mistakes(tmp_path, table):
     assert "there is no file" in refused(tmp_path / "none.csv")
     assert "name the label column" in refused(table)
+    assert "no label column 'z'" in refused(table, "--label", "z")
+    assert not list(table.parent.glob("*.cpclean.db")), "a mistake leaves nothing behind"
     assert "leave FILE out" in refused(table, "--demo")
     assert "no project" in refused("sqlite:///" + str(tmp_path / "none.db"))
     open_storage(tmp_path / "empty.db").close()

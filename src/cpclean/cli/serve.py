@@ -200,15 +200,16 @@ def _of_table(
         raise Mistake("answers are kept beside the table: name a file, or a place with --storage.")
     if not Path(training.file).expanduser().exists() and "://" not in training.file:
         raise Mistake(f"there is no file {training.file!r}.")
-    kept = open_storage(storage or f"{training.file}{SUFFIX}")
+    place = storage or f"{training.file}{SUFFIX}"
+    # Read before anything is made: a mistake leaves no empty project behind.
+    project = _project(training, validation, answers_per_row or 1) if _is_new(place) else None
+    kept = open_storage(place)
     try:
         before = kept.project()
         if before is not None and not training.label:
             return kept
-        if not training.label:
-            raise Mistake("name the label column with --label.")
-        wanted = answers_per_row or (before.settings.answers_per_row if before else 1)
-        with working("Reading"):
+        if project is None:
+            wanted = answers_per_row or (before.settings.answers_per_row if before else 1)
             project = _project(training, validation, wanted)
         if before is None:
             kept.create(project)
@@ -218,6 +219,11 @@ def _of_table(
     except BaseException:
         kept.close()
         raise
+
+
+def _is_new(place: str) -> bool:
+    """Whether a place is a file that is not there yet."""
+    return "://" not in place and not Path(place).expanduser().exists()
 
 
 def _check_same(project: Project, before: Project, name: str) -> None:
@@ -243,7 +249,10 @@ def _project(training: Training, validation: Validation, answers_per_row: int) -
     from cpclean.cli.tables import open_problem, read_frame
     from cpclean.storage.project import Project, Settings
 
-    problem = open_problem(training, validation)
+    if not training.label:
+        raise Mistake("name the label column with --label.")
+    with working("Reading"):
+        problem = open_problem(training, validation)
     about = {
         "file": os.path.basename(training.file),
         "rows": problem.rows.tolist(),

@@ -25,7 +25,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from cpclean.web.plain import login_page
+from cpclean.web.plain import login_page, message_page
 from cpclean.web.tokens import Tokens
 
 CSP = (
@@ -140,7 +140,7 @@ class Guard:
                 await self._app(scope, bounded, send)
                 return
         except TooLargeError as problem:
-            refused = error_response(413, str(problem))
+            refused = _refusal(scope, 413, str(problem))
         await refused(scope, receive, send)
 
     async def _refused(self, scope: Scope, bounded: _Bounded) -> Response | None:
@@ -153,7 +153,7 @@ class Guard:
         bounded.check_announced(headers.get("content-length"))
         changes = scope["method"] not in SAFE_METHODS
         if changes and not _is_own_page(headers):
-            return error_response(403, "changes from the pages of other sites are refused.")
+            return _refusal(scope, 403, "changes from the pages of other sites are refused.")
         path = scope["path"]
         if _is_bearer(headers, security.tokens):
             return None
@@ -170,9 +170,8 @@ class Guard:
                 return self._begin(scope) if is_page and not changes else None
             return self._unknown(scope)
         if changes and not await _brings_csrf(scope, headers, bounded, security.tokens):
-            return error_response(
-                403, "the form is too old or not from this page: load the page again and repeat it."
-            )
+            text = "the form is too old or not from this page: load the page again and repeat it."
+            return _refusal(scope, 403, text)
         return None
 
     def _login(self, scope: Scope, token: str) -> Response:
@@ -195,7 +194,7 @@ class Guard:
         return response
 
     def _unknown(self, scope: Scope) -> Response:
-        if scope["path"].startswith("/api/") or scope["method"] not in SAFE_METHODS:
+        if not _is_for_people(scope):
             text = (
                 "this needs the token that the server printed when it started: "
                 "Authorization: Bearer TOKEN."
@@ -218,8 +217,25 @@ def error_response(status: int, text: str, kind: str = "refused", retry: bool = 
     return JSONResponse(content, status, headers)
 
 
+def _is_for_people(scope: Scope) -> bool:
+    """Whether a browser will show the response: a page, or what comes of a form."""
+    if scope["path"].startswith("/api/"):
+        return False
+    return scope["method"] in SAFE_METHODS or "text/html" in Headers(scope=scope).get("accept", "")
+
+
+def _refusal(scope: Scope, status: int, text: str) -> Response:
+    """A refusal: a page for people, JSON for programs."""
+    if not _is_for_people(scope):
+        return error_response(status, text)
+    page = message_page("That was not taken in", text[:1].upper() + text[1:])
+    return HTMLResponse(page, status, {"Cache-Control": "no-store"})
+
+
 def _login_page(scope: Scope, status: int, wrong: bool = False) -> Response:
-    page = login_page(_without_token(scope), wrong)
+    # What a form was sent to is no page to go on to.
+    target = _without_token(scope) if scope["method"] in SAFE_METHODS else "/"
+    page = login_page(target, wrong)
     return HTMLResponse(page, status, {"Cache-Control": "no-store"})
 
 
