@@ -1,11 +1,13 @@
 """Wrong files, wrong options and closed pipes: what commands say, and how they end."""
 
+import contextlib
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -417,15 +419,21 @@ def test_ctrl_c(files):
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a pipe with a name")
 def test_ctrl_c_in_the_middle_of_a_file(files, tmp_path):
     os.mkfifo(tmp_path / "slow.csv")
-    waiting = subprocess.Popen(
+    with subprocess.Popen(
         [*PROGRAM, "check", str(tmp_path / "slow.csv"), "--label", "y", "--val", files["val"]],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    writing = os.open(tmp_path / "slow.csv", os.O_WRONLY)  # waits until the program reads
-    try:
-        waiting.send_signal(signal.SIGINT)
-        out, told = waiting.communicate(timeout=60)
-    finally:
-        os.close(writing)
+    ) as waiting:  # fmt: skip
+        writing = os.open(tmp_path / "slow.csv", os.O_WRONLY)  # waits until the program opens it
+        try:
+            for _ in range(10):  # a signal just while the file is opened may be lost
+                time.sleep(0.5)
+                waiting.send_signal(signal.SIGINT)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    waiting.wait(timeout=6)
+                    break
+            out, told = waiting.communicate(timeout=10)
+        finally:
+            os.close(writing)
+            waiting.kill()
     assert waiting.returncode == 130
     assert (out, told) == ("", "Interrupted.\n")
