@@ -92,7 +92,7 @@ def way_out(file: str, given: Training, problem: str) -> str:
             f"It is not {given.encoding}: save it as UTF-8, or say what it is, such as "
             f"--encoding {_guessed(file)}."
         )
-    header = "" if file == "-" else _header(file, given)
+    header = _header(file, given)
     sign = max(_SIGNS, key=header.count)
     if given.sep is None and header.count(sign) > header.count(_sep(file, given)):
         return f"If its cells are separated by another sign, say so: --sep {_SIGNS[sign]}."
@@ -114,15 +114,20 @@ def check_separated(names: list[Any], file: str, given: Training) -> None:
 
 
 def _header(file: str, given: Training) -> str:
+    """The first line; none of standard input or a pipe, which cannot be read twice."""
+    path = Path(file).expanduser()
+    if not path.is_file():
+        return ""
     try:
-        with Path(file).expanduser().open("rb") as opened:
+        with path.open("rb") as opened:
             return opened.readline(2**16).decode(given.encoding, "replace")
     except OSError:
         return ""
 
 
 def _guessed(file: str) -> str:
-    if file == "-":
+    path = Path(file).expanduser()
+    if not path.is_file():
         return "latin-1"
-    with Path(file).expanduser().open("rb") as opened:
+    with path.open("rb") as opened:
         return _BEGINNINGS.get(opened.read(2), "latin-1")
