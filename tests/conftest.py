@@ -1,11 +1,11 @@
 """Settings shared by all tests."""
 
 import os
-import shutil
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from browsers import CHROMIUM
 from hypothesis import settings
 
 # No deadline: the first example of a test may compile a kernel.
@@ -17,15 +17,13 @@ settings.load_profile("ci" if os.environ.get("CI") else "default")
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
     """A Chromium; a module's own, for one process can hold only one at a time."""
-    found = (shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
-    place = next((one for one in found if one), None)
-    if place is None:
+    if CHROMIUM is None:
         pytest.skip("no Chromium is installed to look at the page with")
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     as_root = hasattr(os, "geteuid") and os.geteuid() == 0
     with sync_api.sync_playwright() as started:
         opened = started.chromium.launch(
-            executable_path=place, args=["--no-sandbox"] if as_root else []
+            executable_path=CHROMIUM, args=["--no-sandbox"] if as_root else []
         )
         yield opened
         opened.close()

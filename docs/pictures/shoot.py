@@ -52,9 +52,8 @@ def shoot(page: Page, address: str) -> None:
         before = page.locator("h1").inner_text()
         page.keyboard.press("1")
         page.keyboard.press("Enter")
-        page.wait_for_function(
-            "before => document.querySelector('h1')?.innerText !== before", arg=before
-        )
+        while page.locator("h1").inner_text() == before:
+            page.wait_for_timeout(50)
     time.sleep(1)  # what the candidates settle is worked out
     page.goto(re.sub(r"/\?.*", "/question", address))
     page.mouse.move(0, 0)

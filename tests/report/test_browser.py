@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browsers import until
 from report.samples import evil_session, frames
 
 from cpclean import CleaningSession, IncompleteTable
@@ -124,7 +125,7 @@ def test_pictures_follow_a_change_of_the_look(chromium: Any, pages: dict[str, Pa
         )
         before = visit.page.evaluate(ink)
         visit.page.emulate_media(color_scheme="dark")
-        visit.page.wait_for_function(f"{ink} !== '{before}'")
+        until(visit.page, f"{ink} !== '{before}'")
 
 
 def test_if_the_script_fails_the_drawings_stay(

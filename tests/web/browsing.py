@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import threading
@@ -15,11 +14,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from browsers import CHROMIUM
 
 ROOT = Path(__file__).resolve().parents[2]
 TOKEN = "a-token-for-tests"
-CHROMIUM = next((found for name in ("chromium", "chromium-browser", "google-chrome")
-                 if (found := shutil.which(name))), None)  # fmt: skip
 # What a page must never do with text that comes from people.
 XSS = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
 

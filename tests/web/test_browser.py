@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browsers import until
 from web.browsing import TOKEN, XSS, Server, Visit, needs_browser, serving, write_table
 
 pytestmark = needs_browser
@@ -150,11 +151,12 @@ def test_two_people_see_each_other_and_never_get_the_same_row(people: Server, vi
         assert ann.row != bob.row
         rows += [ann.answer(), bob.answer()]
     assert len(set(rows)) == 6
-    watching.wait_for_function(
+    until(
+        watching,
         "n => Number(document.querySelector('[data-live=answers]').textContent) >= n",
         arg=before + 6,
     )
-    watching.wait_for_function("document.getElementById('people').textContent.includes('Bob')")
+    until(watching, "document.getElementById('people').textContent.includes('Bob')")
     shown = float(ann.page.locator(".strip [data-live=rows_left]").inner_text())
     assert shown <= int(watching.locator(".strip [data-live=rows_left]").inner_text()) + 6
 

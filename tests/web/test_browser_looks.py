@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browsers import until
 from web.browsing import Server, Visit, needs_browser, serving, write_table
 
 pytestmark = needs_browser
@@ -125,7 +126,7 @@ def test_pages_of_a_table_in_work(wines: Server, looking: Any, scheme: str, widt
     page.wait_for_url("**/question?row=*")
     looker.look("question-correct")
     visit.go("/progress")
-    page.wait_for_function("JSON.parse(document.getElementById('plot').dataset.picture)")
+    until(page, "JSON.parse(document.getElementById('plot').dataset.picture)")
     looker.look("progress")
     page.locator("#plot").focus()
     page.keyboard.press("ArrowRight")
