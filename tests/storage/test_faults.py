@@ -195,18 +195,22 @@ def test_a_damaged_project_is_told(file, tmp_path):
 @contextmanager
 def breaking_once(storage, monkeypatch):
     """The connection breaks once, right after a transaction was committed."""
-    real, broken = storage._engine.begin, []
+    broken = []
 
-    @contextmanager
-    def begin():
-        with real() as connection:
-            yield connection
-        if not broken:
-            broken.append(True)
-            raise OperationalError("COMMIT", {}, Exception("gone"), connection_invalidated=True)
+    def breaking(real):
+        @contextmanager
+        def begin():
+            with real() as connection:
+                yield connection
+            if not broken:
+                broken.append(True)
+                raise OperationalError("COMMIT", {}, Exception("gone"), connection_invalidated=True)
+
+        return begin
 
     with monkeypatch.context() as patch:
-        patch.setattr(storage._engine, "begin", begin)
+        for name in ("_writing", "_lending"):
+            patch.setattr(storage, name, breaking(getattr(storage, name)))
         yield
     assert broken
 
@@ -222,6 +226,22 @@ def test_a_broken_connection_doubles_nothing(shared_url, project, monkeypatch):
         assert (event.number, storage.last()) == (1, 1)
         assert lease.row == 4
         assert storage.leases() == [lease]
+
+
+def test_only_leases_do_not_wait_for_the_disk(file):
+    waits = "PRAGMA synchronous"  # 1: now and then, 2: at every commit
+    for opened, expected in ((file._writing, 2), (file._lending, 1), (file._writing, 2)):
+        with opened() as connection:
+            assert connection.exec_driver_sql(waits).scalar() == expected
+
+
+def test_only_leases_do_not_wait_for_the_disk_of_a_server(postgres_url, project):
+    with open_storage(postgres_url) as storage:
+        storage.create(project)
+        waits = "SHOW synchronous_commit"
+        for opened, expected in (("_writing", "on"), ("_lending", "off"), ("_writing", "on")):
+            with getattr(storage, opened)() as connection:
+                assert connection.exec_driver_sql(waits).scalar() == expected
 
 
 def test_connections_that_the_server_ends(postgres_url, postgres_server, project):

@@ -242,6 +242,27 @@ def test_a_candidate_and_its_values_are_the_same(project):
     assert ledger_of([one, other], 2, project.spelling).disputed == [3]
 
 
+@pytest.mark.parametrize("n", [1, 2])
+def test_what_cannot_be_told_is_left_out(project, n):
+    events = [
+        Event(1, AT, "r1", "answer", "Ann", 3, candidate=99),
+        Event(2, AT, "r2", "answer", "Bob", 3, value={"a": "much"}),
+        Event(3, AT, "r3", "skip", "Cem", 10**6),
+        Event(4, AT, "r4", "answer", "Ann", 3, candidate=1),
+        Event(5, AT, "r5", "answer", "Bob", 3, candidate=1),
+        Event(6, AT, "r6", "answer", "Bob", 10**6, candidate=1),
+        Event(7, AT, "r7", "undo", "Bob", 10**6, undoes=6),
+    ]
+    ledger = ledger_of(events, n, project.spelling)
+    assert list(ledger.left_out) == [1, 2, 3]
+    assert "candidate" in ledger.left_out[1]
+    assert list(ledger.rows) == [3]
+    assert ledger.settled == [3]
+    session = project.session()
+    session.replay(ledger.log)
+    assert list(session.known) == [3]
+
+
 def test_an_entry_is_checked_before_it_is_kept(project):
     assert project.entry(3, candidate=1) == {"row": 3, "candidate": 1}
     assert project.entry(3, value={"a": "11"}) == {"row": 3, "value": {"a": 11.0}}

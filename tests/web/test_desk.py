@@ -10,7 +10,7 @@ import pytest
 from web.tables import small_project, stored
 
 from cpclean.errors import AnswerError, CPCleanError, UnknownRowError
-from cpclean.storage.base import RefusedError, StorageError
+from cpclean.storage.base import RefusedError, Said, StorageError
 from cpclean.storage.journal import read_answers
 from cpclean.storage.opening import open_storage
 from cpclean.web.desk import Desk
@@ -149,6 +149,27 @@ def test_the_same_request_is_taken_once(desk):
         desk.answer("Ann", 4, candidate=1, request_id="r1")
 
 
+def test_a_request_id_stands_for_one_thing_that_is_said(desk):
+    said = desk.answer("Ann", 3, candidate=1, request_id="r1")
+    skipped = desk.skip("Ann", 4, request_id="s1")
+    desk.ready()
+    value = desk.look(3).candidates[1].cells
+    assert desk.answer("Ann", 3, values=value, request_id="r1") == said  # in other words
+    assert desk.skip("Ann", 4, request_id="s1") == skipped
+    others = [
+        lambda: desk.answer("Ann", 3, candidate=2, request_id="r1"),
+        lambda: desk.answer("Ann", 3, values={"size": "7.25"}, request_id="r1"),
+        lambda: desk.answer("Bob", 3, candidate=1, request_id="r1"),
+        lambda: desk.skip("Ann", 3, request_id="r1"),
+        lambda: desk.answer("Ann", 4, candidate=1, request_id="s1"),
+        lambda: desk.undo("Ann", request_id="r1"),
+    ]
+    for other in others:
+        with pytest.raises(RefusedError, match="was used before, for event"):
+            other()
+    assert desk.storage.last() == 2
+
+
 def test_typed_values_are_of_the_columns_kind(desk):
     desk.answer("Ann", 0, values={"size": " 7.5 ", "town": "Ulm"})
     assert desk.storage.events()[-1].value == {"size": 7.5, "town": "Ulm"}
@@ -178,8 +199,11 @@ def test_a_candidate_of_a_row_told_in_part_says_the_rest(desk):
     towns = {one.cells["town"]: one.number for one in question.candidates}
     assert all(list(one.cells) == ["town"] for one in question.candidates)
     assert {cell.column: cell.text for cell in question.cells}["size"] == "7.5"
-    desk.answer("Ann", 0, candidate=towns["Kiel"])
+    taken = desk.answer("Ann", 0, candidate=towns["Kiel"], request_id="rest")
     desk.ready()
+    assert desk.answer("Ann", 0, candidate=towns["Kiel"], request_id="rest") == taken
+    with pytest.raises(RefusedError, match="was used before"):
+        desk.answer("Ann", 0, candidate=towns["Ulm"], request_id="rest")
     assert desk.engine.now.session.known[0] == {"size": 7.5, "town": "Kiel"}
 
 
@@ -414,6 +438,17 @@ def test_trouble_with_the_database_is_told_and_passes(desk, monkeypatch):
         until(lambda: desk.progress().trouble == "the cable is out.")
         assert desk.question("Ann") is not None
     until(lambda: desk.progress().trouble is None)
+
+
+def test_what_another_program_says_wrongly_does_not_stop_the_others(desk):
+    desk.storage.append(Said("answer", "a program", 3, candidate=99), "wrong")
+    desk.storage.append(Said("answer", "Ann", 4, candidate=1), "right")
+    desk.engine.wake()
+    desk.ready()
+    assert list(desk.engine.now.session.known) == [4]
+    assert list(desk.engine.now.ledger.left_out) == [1]
+    assert desk.progress().trouble is None
+    assert desk.answer("Bob", 3, candidate=1).kind == "answer"
 
 
 def test_numbers_are_those_of_the_file(desk_over):

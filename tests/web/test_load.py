@@ -12,7 +12,7 @@ from web.tables import small_project, stored
 
 from cpclean.storage.opening import open_storage
 
-N_CLIENTS, SECONDS = 50, 20
+N_CLIENTS, SECONDS = 50, 60
 
 
 class Hands:

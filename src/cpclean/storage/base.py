@@ -22,7 +22,8 @@ ranking that is free; a row is free if fewer people hold it than it has places, 
 otherwise. Nobody holds a row twice. A lease ends when its holder says something about the row (in
 one step with the event), when it is released, or when its time is over by the clock of the
 database; then the row is free again. `renew` prolongs a lease that has not ended. A lease is a
-courtesy, not a permission: what people say about rows that they do not hold is taken in as well.
+courtesy, not a permission: what people say about rows that they do not hold is taken in as well;
+and a crash of the machine may forget leases, though never events.
 
 Any number of threads and, except in memory, processes may use one storage at the same time.
 """

@@ -10,7 +10,9 @@ A pure function of the events, so that every process that has read the same log 
    it waits; if two of those who spoke differ, it is disputed, and somebody else has to be asked.
    The last word of each person counts; a skip after an answer unsays nothing. A row is skipped
    when n people have skipped it.
-4. A correction settles its row at once, whatever was said before it: who corrects has seen that. It
+4. What cannot be told of the table (some program appended it without asking the project first) does
+   not count; `left_out` says why. Everything else goes on.
+5. A correction settles its row at once, whatever was said before it: who corrects has seen that. It
    holds until another one comes, or n people say the same after it.
 """
 
@@ -23,6 +25,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
+from cpclean.errors import CPCleanError
 from cpclean.storage.base import Event, RefusedError
 
 Spelling = Callable[[Event], Hashable]
@@ -94,6 +97,8 @@ class Ledger:
         The last event of each person that counts and is no undo: what an undo of theirs names.
     undone : frozenset of int
         Events that do not count; undos that were undone included.
+    left_out : dict from int to str
+        Events that could not be told, and why not.
     """
 
     last: int
@@ -106,6 +111,7 @@ class Ledger:
     agreement: Mapping[tuple[str, str], Agreement]
     latest: Mapping[str, int]
     undone: frozenset[int]
+    left_out: Mapping[int, str]
 
     @property
     def waiting(self) -> list[int]:
@@ -161,7 +167,8 @@ def ledger_of(
         How many people have to say the same of a row.
     spelling : function from Event to hashable, optional
         Equal for answers that say the same; `Project.spelling` knows that a candidate and its
-        values are the same. By default, answers have to be written alike.
+        values are the same, and raises for what cannot be told. By default, answers have to be
+        written alike.
 
     Examples
     --------
@@ -179,8 +186,15 @@ def ledger_of(
     if [event.number for event in listed] != list(range(1, len(listed) + 1)):
         raise RefusedError("a ledger needs all events from the first on, each once and in order.")
     undone = undone_events((event.number, event.undoes) for event in listed)
-    counting = [one for one in listed if one.kind != "undo" and one.number not in undone]
-    spelled = {one.number: spelling(one) for one in counting if one.kind != "skip"}
+    spelled: dict[int, Hashable] = {}
+    left_out: dict[int, str] = {}
+    for event in listed:
+        if event.kind != "undo" and event.number not in undone:
+            try:
+                spelled[event.number] = spelling(event)
+            except CPCleanError as problem:
+                left_out[event.number] = str(problem)
+    counting = [one for one in listed if one.number in spelled]
     rows: dict[int, _Row] = {}
     for event in counting:
         rows.setdefault(event.row, _Row(answers_per_row, spelled)).take(event)
@@ -198,6 +212,7 @@ def ledger_of(
         agreement=_agreement(states.values(), spelled),
         latest={event.who: event.number for event in counting},
         undone=frozenset(undone),
+        left_out=left_out,
     )
 
 

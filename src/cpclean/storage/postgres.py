@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any
 
-from sqlalchemy import create_engine, event
+from sqlalchemy import Connection, create_engine, event, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
@@ -66,11 +68,17 @@ class PostgresStorage(SqlStorage):
         event.listen(engine, "connect", _on_connect)
         super().__init__(f"database {given.database or ''!r} at {where}{port}", engine, create)
 
+    @contextmanager
+    def _lending(self) -> Iterator[Connection]:
+        with self._engine.begin() as connection:
+            connection.execute(text("SET LOCAL synchronous_commit TO OFF"))
+            yield connection
+
     def _is_lost(self, problem: DBAPIError) -> bool:
         return problem.connection_invalidated or _code(problem).startswith(_GONE)
 
     def _translated(self, problem: DBAPIError) -> StorageError:
-        code, text = _code(problem), _first_line(problem)
+        code, said = _code(problem), _first_line(problem)
         if code in ("55P03", "57014", "40P01", "40001"):
             return LockedError(
                 f"nothing was taken in: others have kept {self.name} locked for more than "
@@ -78,20 +86,20 @@ class PostgresStorage(SqlStorage):
             )
         if code in ("53100", "53200"):
             return FullError(
-                f"nothing was taken in: {self.name} has no room left: {text}. Make room and try "
+                f"nothing was taken in: {self.name} has no room left: {said}. Make room and try "
                 "again; everything before is there."
             )
         if code in ("25006", "42501"):
             return StorageError(
-                f"{self.name} cannot be written: {text}. Ask for the right to, or name another "
+                f"{self.name} cannot be written: {said}. Ask for the right to, or name another "
                 "place."
             )
         if code.startswith(_GONE) or problem.connection_invalidated or not code:
             return GoneError(
-                f"{self.name} cannot be reached: {text}. Everything that was taken in before is "
+                f"{self.name} cannot be reached: {said}. Everything that was taken in before is "
                 "there; try again when it is back."
             )
-        return StorageError(f"nothing was taken in: {self.name} cannot be used: {text}.")
+        return StorageError(f"nothing was taken in: {self.name} cannot be used: {said}.")
 
 
 def _connect_args(url: Any) -> dict[str, Any]:

@@ -298,11 +298,17 @@ class Project:
         return entry
 
     def spelling(self, event: Event) -> Hashable:
-        """Equal for answers that say the same, for `ledger_of`: a candidate is its values."""
+        """Equal for answers that say the same, for `ledger_of`: a candidate is its values.
+
+        What cannot be told to a session of this table is an error, as in `entry`.
+        """
+        row = self.table.dataset._row_number(event.row)
+        if event.kind == "skip":
+            return "skip"
         value = None if event.value is None else json.dumps(event.value, sort_keys=True)
-        key = (event.row, event.candidate, value)
+        key = (row, event.candidate, value)
         if key not in self._spelled:
-            known, _ = said_of(self._subject, event.row, event.candidate, event.value)
+            known, _ = said_of(self._subject, row, event.candidate, event.value)
             self._spelled[key] = json.dumps(self._subject.plain(known), sort_keys=True)
         return self._spelled[key]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
@@ -79,8 +80,16 @@ class SqlStorage(Storage):
     # -- what a child says -----------------------------------------------------------------
 
     def _writing(self) -> AbstractContextManager[Connection]:
-        """A connection in a transaction, which is committed in the end."""
+        """A connection in a transaction; once that is committed, it outlives a crash."""
         return self._engine.begin()
+
+    @abstractmethod
+    def _lending(self) -> AbstractContextManager[Connection]:
+        """The same for leases alone, which a crash of the machine may forget: no wait for a disk.
+
+        Such a crash ends the server too. Whoever comes back is asked for the best row that is free,
+        which may be one that somebody had on their screen; an answer counts without a lease.
+        """
 
     def _reading(self) -> AbstractContextManager[Connection]:
         """A connection in a transaction that writes nothing."""
@@ -93,8 +102,9 @@ class SqlStorage(Storage):
         """Whether the connection broke, so that another one may work."""
         return problem.connection_invalidated
 
+    @abstractmethod
     def _translated(self, problem: DBAPIError) -> StorageError:
-        raise NotImplementedError
+        """What an error of the database means, and the way out."""
 
     # -- the project -----------------------------------------------------------------------
 
@@ -217,7 +227,7 @@ class SqlStorage(Storage):
         unknown_rows([row for row in rows if row not in known])
         wish = Wish(uuid4().hex, rows, who, seconds, places, seen)
         for attempt in range(_TURNS):
-            found = self._run(lambda each: first_free(each, wish, self._now(each)))
+            found = self._lend(lambda each: first_free(each, wish, self._now(each)))
             if found.lease is not None or not found.passed_over:
                 return found.lease
             time.sleep(0.002 * 1.5**attempt)
@@ -233,14 +243,14 @@ class SqlStorage(Storage):
             done = connection.execute(update(LEASE).where(open_).values(until=until))
             return Lease(lease.id, lease.row, lease.who, moment(until)) if done.rowcount else None
 
-        return self._run(work)
+        return self._lend(work)
 
     def release(self, lease: Lease) -> bool:
         def work(connection: Connection) -> bool:
             open_ = (LEASE.c.id == lease.id) & (LEASE.c.until > self._now(connection))
             return connection.execute(delete(LEASE).where(open_)).rowcount > 0
 
-        return self._run(work)
+        return self._lend(work)
 
     def leases(self) -> list[Lease]:
         def work(connection: Connection) -> list[Lease]:
@@ -275,6 +285,9 @@ class SqlStorage(Storage):
 
     def _run(self, work: Callable[[Connection], Result]) -> Result:
         return self._tried(self._writing, work)
+
+    def _lend(self, work: Callable[[Connection], Result]) -> Result:
+        return self._tried(self._lending, work)
 
     def _read(self, work: Callable[[Connection], Result]) -> Result:
         return self._tried(self._reading, work)

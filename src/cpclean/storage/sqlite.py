@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from sqlalchemy import URL, Connection, create_engine, event
+from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError
 
 from cpclean.storage.base import FullError, GoneError, LockedError, StorageError
@@ -70,19 +70,25 @@ class SqliteStorage(SqlStorage):
         except sqlite3.Error as problem:
             raise self._meaning(problem) from problem
 
+    def _writing(self) -> AbstractContextManager[Connection]:
+        return self._in_turn(self._engine)
+
+    def _lending(self) -> AbstractContextManager[Connection]:
+        return self._in_turn(self._engine.execution_options(use="lend"))
+
+    def _reading(self) -> AbstractContextManager[Connection]:
+        return self._engine.execution_options(use="read").begin()
+
     @contextmanager
-    def _writing(self) -> Iterator[Connection]:
+    def _in_turn(self, engine: Engine) -> Iterator[Connection]:
         """Threads take turns here: SQLite would let them sleep and look again now and then."""
         if not self._turn.acquire(timeout=self._busy_seconds):
             raise self._locked()
         try:
-            with self._engine.begin() as connection:
+            with engine.begin() as connection:
                 yield connection
         finally:
             self._turn.release()
-
-    def _reading(self) -> AbstractContextManager[Connection]:
-        return self._engine.execution_options(reading=True).begin()
 
     def _check_place(self) -> None:
         """SQLite would go on writing into a file that was removed, and nobody would find it."""
@@ -151,11 +157,12 @@ def _on_connect(connection: Any, _: Any) -> None:
     connection.isolation_level = (
         None  # transactions begin where we say so, not where Python guesses
     )
-    for pragma in ("foreign_keys = ON", "synchronous = FULL"):
-        connection.execute(f"PRAGMA {pragma}")
+    connection.execute("PRAGMA foreign_keys = ON")
 
 
 def _on_begin(connection: Connection) -> None:
+    use = connection.get_execution_options().get("use", "keep")
+    # In a write-ahead log, FULL waits for the disk at every commit, and NORMAL now and then.
+    connection.exec_driver_sql(f"PRAGMA synchronous = {'NORMAL' if use == 'lend' else 'FULL'}")
     # A writer takes its turn at once: one that began by reading could find its turn taken.
-    reading = connection.get_execution_options().get("reading", False)
-    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+    connection.exec_driver_sql("BEGIN" if use == "read" else "BEGIN IMMEDIATE")

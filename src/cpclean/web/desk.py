@@ -231,7 +231,8 @@ class Desk:
         """
         who, row, now = checked_name(who), self._checked_row(row), self.engine.now
         if (before := self._told_before(who, row, request_id)) is not None:
-            return before
+            self._check_same(before, candidate, values)
+            return _taken(before)
         entry = self._entry(now, row, candidate, values)
         told = None if now is None else now.ledger.rows.get(row)
         settled = told is not None and told.state == "settled"
@@ -257,18 +258,23 @@ class Desk:
         known = None if now is None else now.session._state.known.get(row)
         # Of a row that is told in part, a candidate answers what is left: the rest stays.
         left = [] if known is None else [name for name in cells if name not in known.raw]
-        if left and len(left) < len(cells):
-            given = self.project.table.candidates(row)[candidate]
-            return self.project.entry(row, None, {name: given[name] for name in left})
-        return entry
+        return self._part(row, candidate, left) if 0 < len(left) < len(cells) else entry
+
+    def _part(self, row: int, candidate: int, names: list[Any]) -> dict[str, Any]:
+        """What a candidate says of some of the holes."""
+        given = self.project.table.candidates(row)[candidate]
+        return self.project.entry(row, None, {name: given[name] for name in names})
 
     def skip(
         self, who: str, row: int, request_id: str | None = None, seconds: float | None = None
     ) -> AnsweredView:
         """Take in that somebody does not know."""
         who, row = checked_name(who), self._checked_row(row)
-        before = self._told_before(who, row, request_id)
-        return before or self._append(Said("skip", who, row, seconds=seconds), request_id)
+        if (before := self._told_before(who, row, request_id)) is not None:
+            if before.kind != "skip":
+                raise _used_before(before)
+            return _taken(before)
+        return self._append(Said("skip", who, row, seconds=seconds), request_id)
 
     def undo(self, who: str, request_id: str | None = None) -> AnsweredView:
         """Take back what this person said last."""
@@ -277,8 +283,8 @@ class Desk:
         if request_id is not None and request_id in by_request:
             found = by_request[request_id]
             if found.kind != "undo" or found.who != who:
-                raise _used_before(request_id, found)
-            return AnsweredView(found.number, found.kind, found.row)
+                raise _used_before(found)
+            return _taken(found)
         last = ledger.latest.get(who)
         if last is None:
             raise AnswerError(f"{who} has said nothing that could be taken back.")
@@ -295,8 +301,8 @@ class Desk:
         ledger = ledger_of([*events, *fresh], self.answers_per_row, self.project.spelling)
         return ledger, ChainMap({one.request_id: one for one in fresh}, by_request)
 
-    def _told_before(self, who: str, row: int, request_id: str | None) -> AnsweredView | None:
-        """The event of an earlier call with the same request id.
+    def _told_before(self, who: str, row: int, request_id: str | None) -> Event | None:
+        """The event of an earlier call with the same request id, about the same row.
 
         Looked for here, because what was an answer then may look like a correction now.
         """
@@ -305,13 +311,25 @@ class Desk:
         if found is None:
             return None
         if (found.who, found.row) != (who, row) or found.kind == "undo":
-            raise _used_before(found.request_id, found)
-        return AnsweredView(found.number, found.kind, found.row)
+            raise _used_before(found)
+        return found
+
+    def _check_same(
+        self, before: Event, candidate: int | None, values: Mapping[str, Any] | None
+    ) -> None:
+        """Refuse an answer with the request id of an event that says something else."""
+        entry = self._entry(None, before.row, candidate, values)
+        if candidate is not None and before.value is not None:  # it was told in part then
+            names = [one for one in self.project._subject.cells(before.row) if one in before.value]
+            entry = self._part(before.row, candidate, names)
+        again = replace(before, candidate=entry.get("candidate"), value=entry.get("value"))
+        if before.kind == "skip" or self.project.spelling(again) != self.project.spelling(before):
+            raise _used_before(before)
 
     def _append(self, said: Said, request_id: str | None) -> AnsweredView:
         event = self.storage.append(said, uuid4().hex if request_id is None else request_id)
         self.engine.wake()
-        return AnsweredView(event.number, event.kind, event.row)
+        return _taken(event)
 
     def _checked_row(self, row: Any) -> int:
         if not is_whole(row) or int(row) not in self._dirty:
@@ -386,8 +404,12 @@ def _seconds_left(lease: Lease) -> float:
     return max(0.0, (lease.until - datetime.now(UTC)).total_seconds())
 
 
-def _used_before(request_id: str, event: Event) -> RefusedError:
+def _taken(event: Event) -> AnsweredView:
+    return AnsweredView(event.number, event.kind, event.row)
+
+
+def _used_before(event: Event) -> RefusedError:
     return RefusedError(
-        f"the request id {request_id!r} was used before, for event {event.number}, which says "
+        f"the request id {event.request_id!r} was used before, for event {event.number}, which says "
         "something else. Choose a new id for each thing that is said."
     )
