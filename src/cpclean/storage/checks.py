@@ -115,11 +115,16 @@ def checked_undo(number: int, row: int | None, taken_back: bool) -> int:
 def check_same(event: Event, said: Said) -> Event:
     """The event of an earlier call with the same request id, if it said the same."""
     if not event.says(said):
-        raise RefusedError(
-            f"the request id {event.request_id!r} was used before, for event {event.number}, which "
-            "says something else. Choose a new id for each thing that is said."
-        )
+        raise used_before(event)
     return event
+
+
+def used_before(event: Event) -> RefusedError:
+    """The error about a request id that stands for another event."""
+    return RefusedError(
+        f"the request id {event.request_id!r} was used before, for event {event.number}, which "
+        "says something else. Choose a new id for each thing that is said."
+    )
 
 
 def same_project(same: bool, name: str) -> None:

@@ -13,7 +13,7 @@ from uuid import uuid4
 from cpclean.data.rows import is_whole
 from cpclean.errors import AnswerError, CPCleanError, UnknownRowError
 from cpclean.storage.base import Event, Lease, RefusedError, Said, Storage, StorageError
-from cpclean.storage.checks import checked_text
+from cpclean.storage.checks import checked_text, used_before
 from cpclean.storage.ledger import Ledger, ledger_of
 from cpclean.storage.project import Project
 from cpclean.web.cells import cells_of, said_text, typed_values
@@ -272,7 +272,7 @@ class Desk:
         who, row = checked_name(who), self._checked_row(row)
         if (before := self._told_before(who, row, request_id)) is not None:
             if before.kind != "skip":
-                raise _used_before(before)
+                raise used_before(before)
             return _taken(before)
         return self._append(Said("skip", who, row, seconds=seconds), request_id)
 
@@ -283,7 +283,7 @@ class Desk:
         if request_id is not None and request_id in by_request:
             found = by_request[request_id]
             if found.kind != "undo" or found.who != who:
-                raise _used_before(found)
+                raise used_before(found)
             return _taken(found)
         last = ledger.latest.get(who)
         if last is None:
@@ -311,7 +311,7 @@ class Desk:
         if found is None:
             return None
         if (found.who, found.row) != (who, row) or found.kind == "undo":
-            raise _used_before(found)
+            raise used_before(found)
         return found
 
     def _check_same(
@@ -324,7 +324,7 @@ class Desk:
             entry = self._part(before.row, candidate, names)
         again = replace(before, candidate=entry.get("candidate"), value=entry.get("value"))
         if before.kind == "skip" or self.project.spelling(again) != self.project.spelling(before):
-            raise _used_before(before)
+            raise used_before(before)
 
     def _append(self, said: Said, request_id: str | None) -> AnsweredView:
         event = self.storage.append(said, uuid4().hex if request_id is None else request_id)
@@ -406,10 +406,3 @@ def _seconds_left(lease: Lease) -> float:
 
 def _taken(event: Event) -> AnsweredView:
     return AnsweredView(event.number, event.kind, event.row)
-
-
-def _used_before(event: Event) -> RefusedError:
-    return RefusedError(
-        f"the request id {event.request_id!r} was used before, for event {event.number}, which says "
-        "something else. Choose a new id for each thing that is said."
-    )
