@@ -6,7 +6,6 @@ import time
 from collections import ChainMap
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
@@ -146,14 +145,7 @@ class Desk:
                 self.storage.release(lease)
             elif best is None or now.place[lease.row] < now.place[best.row]:
                 best = lease
-        return None if best is None else self._prolonged(best)
-
-    def _prolonged(self, lease: Lease) -> Lease | None:
-        return (
-            lease
-            if _seconds_left(lease) > self.lease_seconds / 2
-            else self.storage.renew(lease, self.lease_seconds)
-        )
+        return None if best is None else self.storage.renew(best, self.lease_seconds)
 
     def _new_lease(self, now: Now, who: str) -> Lease | None:
         rows = now.ledger.ranking_for(who, now.ranking)
@@ -171,7 +163,7 @@ class Desk:
             return None
         mine = [one for one in self.storage.leases() if one.row == row and one.who == who]
         if mine:
-            return self._prolonged(mine[0])
+            return self.storage.renew(mine[0], self.lease_seconds)
         return self.storage.lease([row], who, self.lease_seconds, now.ledger.places([row]))
 
     def _view(self, now: Now, who: str, row: int, lease: Lease | None) -> QuestionView:
@@ -191,7 +183,7 @@ class Desk:
             gain=float(now.gains[row]),
             near=detail.near,
             lease_id=None if lease is None else lease.id,
-            lease_seconds=0.0 if lease is None else _seconds_left(lease),
+            lease_seconds=0.0 if lease is None else self.lease_seconds,  # from this moment on
             others=others,
             said=said,
             version=self.engine.version,
@@ -398,10 +390,6 @@ def checked_name(who: Any) -> str:
     if isinstance(name, str) and len(name) > NAME_LENGTH:
         raise RefusedError(f"a name may have {NAME_LENGTH} characters; got {len(name)}.")
     return checked_text(name, "who")
-
-
-def _seconds_left(lease: Lease) -> float:
-    return max(0.0, (lease.until - datetime.now(UTC)).total_seconds())
 
 
 def _taken(event: Event) -> AnsweredView:
