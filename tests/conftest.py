@@ -8,6 +8,9 @@ import pytest
 from browsers import CHROMIUM
 from hypothesis import settings
 
+# Helpers that assert: a failure shows the values there too.
+pytest.register_assert_rewrite("classifier.samples", "queries.samples")
+
 # No deadline: the first example of a test may compile a kernel.
 settings.register_profile("default", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
