@@ -1,5 +1,6 @@
 """Files as people have them: semicolons, latin-1, labels that are none, packages not installed."""
 
+import csv
 import json
 import os
 import subprocess
@@ -59,6 +60,13 @@ def test_decimal_commas_that_look_like_more_cells(files):
     assert "--sep ';'" in told(run("check", files["train"], "--label", "y"))
     given = ("check", files["train"], "--label", "y", "--sep", ";", "--decimal", ",")
     assert run(*given).stdout == usual
+
+
+def test_decimal_commas_beside_texts_that_stand_for_nothing(files):
+    usual = run("check", files["train"], "--label", "y").stdout
+    rewritten(files["train"], lambda frame: None, sep=";", decimal=",", na_rep="?")
+    given = ("--label", "y", "--sep", ";", "--decimal", ",", "--null", "?")
+    assert run("check", files["train"], *given).stdout == usual
 
 
 def test_decimal_commas_that_were_read_as_text_are_noticed(files):
@@ -130,6 +138,8 @@ def test_letters_of_an_error_that_the_terminal_does_not_have(files):
     [
         ({"lineterminator": "\r\n"}, ()),
         ({"encoding": "utf-8-sig"}, ()),
+        ({"quoting": csv.QUOTE_ALL}, ()),
+        ({"quoting": csv.QUOTE_NONNUMERIC}, ()),
         ({"sep": ";", "decimal": ",", "encoding": "latin-1"},
          ("--sep", ";", "--decimal", ",", "--encoding", "latin-1")),
     ],

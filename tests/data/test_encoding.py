@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cpclean import IncompleteTable
+from cpclean import CertainKNeighborsClassifier, IncompleteTable
 from cpclean.data.columns import ABSENT, OTHER, column_from_objects
 from cpclean.data.encoding import Encoding, UnseenCategoryWarning, fit_encoding
 from cpclean.errors import TableError
@@ -104,6 +105,19 @@ def test_the_warning_points_to_the_caller() -> None:
     with pytest.warns(UnseenCategoryWarning, match="1 in column 'c', 2 in column 'd'") as record:
         table.encode(pd.DataFrame({"c": ["x", "A"], "d": ["x", "y"]}))
     assert record[0].filename == __file__
+
+
+def test_the_same_is_told_once() -> None:
+    frame = pd.DataFrame({"c": ["A", "B", None], "d": [1.0, 2.0, 3.0]})
+    model = CertainKNeighborsClassifier(1).fit(frame, [0, 1, 0])
+    points = pd.DataFrame({"c": ["x", "A"], "d": [1.0, 2.0]})
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        for ask in (model.predict, model.predict_proba, model.is_certain, model.world_counts):
+            ask(points)
+        assert [one.category for one in told] == [UnseenCategoryWarning]
+        model.predict(points.assign(c="x"))
+    assert "2 in column 'c'" in str(told[-1].message)
 
 
 def test_weight_0_leaves_a_column_out() -> None:

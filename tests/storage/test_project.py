@@ -8,20 +8,25 @@ from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
+import hypothesis
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal, assert_index_equal
 from sklearn.impute import SimpleImputer
 
 from cpclean import IncompleteTable, read_csv
 from cpclean.data.columns import ABSENT, OTHER
 from cpclean.data.repairs import HoloRepair, quantiles
+from cpclean.data.textfile import TextFile
 from cpclean.errors import TableError
 from cpclean.storage import frames, packing
 from cpclean.storage.base import FutureError, StorageError
+from cpclean.storage.fingerprint import fingerprint
 from cpclean.storage.plain import packed, unpacked
 from cpclean.storage.project import Project, Settings
 
@@ -389,3 +394,51 @@ def test_a_project_from_the_future_is_refused():
 def test_an_unknown_kind_of_value_is_refused():
     with pytest.raises(StorageError, match="a value of kind 'colour', which this cpclean does not"):
         unpacked({"colour": "red"})
+
+
+# -- the file it was read from, and what files of answers say of it --------------------------------
+
+
+def test_the_text_comes_back_and_older_projects_have_none():
+    frame = numbers()
+    table = IncompleteTable(frame, label="y")
+    text = TextFile(b"a;b\r\n\xe4;1,0\r\n", ";", "latin-1", ",", ".tsv")
+    points = frame.dropna().drop(columns="y")
+    project = Project.make(table, points, frame=frame, text=text)
+    assert Project.from_bytes(project.to_bytes()).text == text
+    without = Project.make(table, points, frame=frame)
+    assert without.belongs == project.belongs
+    assert Project.from_bytes(without.to_bytes()).text is None
+
+
+def test_what_a_file_of_answers_belongs_to():
+    frame = numbers()
+    table, points = IncompleteTable(frame, label="y"), frame.dropna().drop(columns="y")
+    about = {"repairs": "default", "prior": "label"}
+    project = Project.make(table, points, settings=Settings(strategy="random", about=about))
+    hashes = fingerprint(table, points)
+    assert Project.from_bytes(project.to_bytes()).journal_belongs == {
+        **hashes, "label": "y", "neighbors": 3, "metric": "euclidean", "repairs": "default",
+        "prior": "label", "strategy": "random", "seed": 0,
+    }  # fmt: skip
+    assert Project.make(table, points).journal_belongs["prior"] is None, "it has no name"
+
+
+# Rows 4 to 6 have two holes.
+WORDS = st.tuples(st.integers(4, 6), st.sampled_from(["0", "1", "a", "b", "skip"]))
+
+
+@hypothesis.settings(max_examples=60, deadline=None)
+@given(st.lists(WORDS, max_size=12))
+def test_news_are_what_a_session_keeps(said):
+    project = CASES["numbers"]()
+    log = []
+    for row, what in said:
+        if what == "skip":
+            log.append({"row": row, "skip": True})
+        elif what.isdigit():
+            log.append(project.entry(row, int(what)))
+        else:
+            log.append(project.entry(row, value={what: 0.25}))
+    kept = project.session(log).answers
+    assert [log[place] for place in project.news(log)] == kept

@@ -65,11 +65,11 @@ class Server:
 
 
 @contextmanager
-def serving(folder: Path, *arguments: str, port: int = 0) -> Iterator[Server]:
+def serving(folder: Path, *arguments: str, port: int = 0, token: str = TOKEN) -> Iterator[Server]:
     """`cpclean serve` in a folder, until the end of the block."""
     command = [
         sys.executable, "-c", "from cpclean.cli import main; main()", "serve", *arguments,
-        "--no-browser", "--port", str(port), "--token", TOKEN,
+        "--no-browser", "--port", str(port), "--token", token,
     ]  # fmt: skip
     path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
     process = subprocess.Popen(
@@ -133,13 +133,28 @@ class Visit:
     def ready(self) -> None:
         """Wait for the first look of the engine: until then there is no question."""
         end = time.monotonic() + 60
-        while self.page.locator("[data-wait]").count() and time.monotonic() < end:
+        there = self.page.locator("#asked, .end:not([data-wait])")  # not a page that is being left
+        while not there.count() and time.monotonic() < end:
             self.page.wait_for_timeout(200)
         self.page.wait_for_load_state("load")
 
     def go(self, path: str) -> Any:
         self.page.goto(self.server.url(path))
         return self.page
+
+    def rename(self, name: str) -> None:
+        """Go on as somebody else."""
+        self.go("/name")
+        self.page.fill("#who", name)
+        self.page.press("#who", "Enter")
+        self.page.wait_for_url("**/question*")
+
+    def open_single(self) -> int:
+        """Open the best row that lacks its age alone; its number."""
+        self.go("/rows?search=age")
+        self.page.locator("tbody tr", has_not_text="city").first.locator("a.button").click()
+        self.page.wait_for_url("**/question?row=*")
+        return self.row
 
     @property
     def row(self) -> int:

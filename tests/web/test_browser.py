@@ -228,6 +228,60 @@ def test_the_server_is_restarted_in_the_middle(visits: Any, tmp_path: Path) -> N
     visit.troubles.clear()
 
 
+def events_of(visit: Visit) -> list[dict[str, Any]]:
+    """The whole log."""
+    answer = visit.page.request.get(visit.server.url("/export/log.jsonl"))
+    return [json.loads(line) for line in answer.text().splitlines()]
+
+
+def test_an_answer_waits_for_a_server_that_is_gone(visits: Any, tmp_path: Path) -> None:
+    write_table(tmp_path / "people.csv")
+    with serving(tmp_path, "people.csv", "--label", "buys") as server:
+        port = server.port
+        visit = visits(server)
+        page = visit.begin("Ann")
+        row = visit.open_single()
+    until(page, "cpclean.lost")
+    page.fill("#value-0", "47")
+    page.press("#value-0", "Enter")
+    page.locator("#held").wait_for(state="visible")
+    assert "What you entered is still here" in page.locator("#held").inner_text()
+    page.press("#value-0", "Enter")  # impatient
+    page.fill("#value-0", "48")  # and on second thoughts
+    page.press("#value-0", "Enter")
+    page.wait_for_timeout(1500)  # it is tried again, and again in vain
+    assert page.locator("#held").is_visible()
+    assert page.input_value("#value-0") == "48"
+    with serving(tmp_path, "people.csv.cpclean.db", port=port):
+        page.wait_for_url(f"**/question?saved={row}", timeout=60_000)
+        visit.ready()
+        assert not page.locator("#held").is_visible()
+        (event,) = events_of(visit)
+        assert (event["who"], event["value"]) == ("Ann", {"age": 48})
+        assert event["seconds"] < 60
+
+
+def test_an_answer_waits_until_a_new_server_knows_who_it_is(visits: Any, tmp_path: Path) -> None:
+    write_table(tmp_path / "people.csv")
+    with serving(tmp_path, "people.csv", "--label", "buys") as server:
+        port = server.port
+        visit = visits(server)
+        page = visit.begin("Ann")
+        row = visit.row
+    until(page, "cpclean.lost")
+    with serving(tmp_path, "people.csv.cpclean.db", port=port, token="another-token"):
+        page.keyboard.press("s")
+        until(page, "document.getElementById('held').textContent.includes('does not know you')")
+        other = visit.context.new_page()
+        other.goto(server.url("/?token=another-token"))
+        page.wait_for_timeout(1500)  # let in, but without a name
+        assert page.locator("#held").is_visible()
+        other.fill("#who", "Ann")
+        other.press("#who", "Enter")
+        page.wait_for_url(f"**/question?skipped={row}", timeout=60_000)
+        assert [(one["kind"], one["who"]) for one in events_of(visit)] == [("skip", "Ann")]
+
+
 def test_keys_alone_are_enough(people: Server, visits: Any) -> None:
     visit = visits(people)
     page = visit.begin("Kay")
@@ -252,10 +306,14 @@ def test_keys_alone_are_enough(people: Server, visits: Any) -> None:
     page.keyboard.type("12s?u")  # in a field, keys are letters
     assert page.input_value("#value-0") == "12s?u"
     page.keyboard.press("Escape")
+    page.keyboard.press("Enter")  # also when one has left the field
+    page.locator("#wrong-0").wait_for()
+    page.keyboard.press("Escape")
     page.keyboard.press("Tab")
     ring = "getComputedStyle(document.activeElement).outlineStyle"
     assert page.evaluate(ring) == "solid"
     visit.go("/progress")
+    until(page, "document.querySelector('#plot polyline.s2') !== null")  # it is worked out
     page.locator("#plot").focus()
     page.keyboard.press("End")
     assert "expected" in page.locator(".reading").inner_text()

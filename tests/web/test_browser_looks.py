@@ -181,6 +181,39 @@ def test_pages_at_the_end(nearly_done: Server, looking: Any, scheme: str, width:
     looker.look("export-end")
 
 
+@pytest.mark.parametrize(("scheme", "width"), LOOKS)
+def test_pages_of_a_dispute_and_without_a_server(
+    looking: Any, scheme: str, width: int, tmp_path: Path
+) -> None:
+    write_table(tmp_path / "people.csv")
+    with serving(tmp_path, "people.csv", "--label", "buys", "--answers-per-row", "2") as server:
+        looker = looking(server, scheme, width)
+        visit = looker.visit
+        page = visit.begin("Ann")
+        for name, age in (("Ann", "40"), ("Bob", "50")):
+            visit.rename(name)
+            visit.open_single()
+            page.fill("#value-0", age)
+            page.press("#value-0", "Enter")
+            page.wait_for_url("**/question?saved=*")
+        visit.rename("Cem")
+        visit.open_single()
+        visit.go("/rows?state=disputed")
+        page.locator("text=held by Cem").wait_for()
+        looker.look("rows-disputed")
+        visit.go("/progress")
+        page.locator("text=Who agrees with whom").wait_for()
+        looker.look("progress-disputed")
+        visit.rename("Bob")
+        visit.open_single()
+        looker.look("question-own-word")
+    until(page, "cpclean.lost")
+    page.press("#value-0", "s")
+    page.press("#value-0", "Enter")
+    page.locator("#held").wait_for(state="visible")
+    looker.look("server-gone")
+
+
 def test_a_page_prints_on_paper(wines: Server, looking: Any, folder: Path) -> None:
     looker = looking(wines, "dark", 1280)
     page = looker.visit.begin("Paper")

@@ -2,28 +2,25 @@
 
 import io
 import re
-import warnings
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 from web.browsing import TOKEN, XSS, write_table
+from web.visiting import ESCAPED, TestClient, desk_of, double, fields, post, single
 
 from cpclean.storage.base import LockedError
 from cpclean.storage.opening import open_storage
 from cpclean.web import forms
 from cpclean.web.app import make_app
-from cpclean.web.drafting import Choice, Draft, look, project_of
-from cpclean.web.views import CandidateView, QuestionView
-from cpclean.web.wording import why
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # Starlette would rather have httpx2, which nothing else needs
-    from starlette.testclient import TestClient
-
-ESCAPED = "&lt;img src=x onerror="
+from cpclean.web.details import detail_of
+from cpclean.web.drafting import Choice, Draft, project_of
+from cpclean.web.views import CandidateView, ProgressView, QuestionView
+from cpclean.web.wording import milestones, why
 
 
 @pytest.fixture
@@ -39,46 +36,6 @@ def site(tmp_path: Path) -> Iterator[TestClient]:
         client.get("/", params={"token": TOKEN})
         post(client, "/name", who="Ann")
         yield client
-
-
-@pytest.fixture
-def bare() -> Iterator[TestClient]:
-    """A server without a table."""
-    app = make_app(None, TOKEN, start_project=lambda project: open_storage("memory://"))
-    with TestClient(app, base_url="http://127.0.0.1", follow_redirects=False) as client:
-        client.get("/", params={"token": TOKEN})
-        yield client
-
-
-def csrf(client: TestClient) -> str:
-    found = re.search(r'name="csrf" value="([^"]+)"', client.get("/name").text)
-    assert found
-    return found[1]
-
-
-def post(client: TestClient, path: str, files: Any = None, **form: Any) -> Any:
-    return client.post(path, data={"csrf": csrf(client), **form}, files=files)
-
-
-def fields(page: str) -> dict[str, str]:
-    """The hidden fields of the first form that answers."""
-    form = page[page.index('action="/answer"') :].split("</form>")[0]
-    found = dict(re.findall(r'name="([\w-]+)" value="([^"]*)"', form))
-    chosen = ("candidate", "pick-0", "pick-1")
-    return {name: text for name, text in found.items() if name not in chosen}
-
-
-def desk_of(client: TestClient) -> Any:
-    return client.app.state.cpclean.desk  # type: ignore[attr-defined]
-
-
-def single(client: TestClient) -> int:
-    """A row with one hole, in column age."""
-    return next(one.row for one in desk_of(client).rows().rows if one.holes == ["age"])
-
-
-def double(client: TestClient) -> int:
-    return next(one.row for one in desk_of(client).rows().rows if len(one.holes) == 2)
 
 
 # -- names -----------------------------------------------------------------------------------
@@ -270,7 +227,69 @@ def test_why_a_row_is_asked(near: int, settles: list[int | None], words: str) ->
     assert words in why(question)
 
 
+def test_each_value_of_several_holes_says_what_it_would_settle(tmp_path: Path) -> None:
+    rows = [f"{n % 10},{n * 7 % 30},{n % 3},{'yes' if n % 10 > 4 else 'no'}" for n in range(40)]
+    text = "\n".join(["a,b,c,y", ",,1,yes", *rows])
+    (tmp_path / "x.csv").write_text(text)
+    draft = Draft("x", "x.csv", tmp_path / "x.csv")
+    session = project_of(draft, Choice(label="y")).session()
+    found = detail_of(session, 0, 1).with_settles()
+    assert found.n_candidates == 25
+    assert 12 <= len(found.candidates) < 25
+    for hole in ("a", "b"):
+        assert len({one.cells[hole] for one in found.candidates}) == 5
+    assert all(one.settles is not None for one in found.candidates)
+
+
+def test_each_choice_shows_its_key_and_how_likely_it_is(site: TestClient) -> None:
+    desk = desk_of(site)
+    row = next(one for one in desk.engine.now.ranking if len(desk.look(one).cells) > 1
+               and sum(cell.hole for cell in desk.look(one).cells) == 2)  # fmt: skip
+    end = time.monotonic() + 30
+    while row not in desk.engine.details and time.monotonic() < end:
+        time.sleep(0.05)
+    chips = re.findall(r'<label class="chip">.*?</label>', site.get(f"/question?row={row}").text)
+    assert len(chips) == sum(len(one) for one in desk.project.table.options[row].values)
+    assert all("% likely" in one and "settles " in one for one in chips)
+    assert all('class="key" aria-hidden="true">' in one for one in chips)
+
+
 # -- looking ---------------------------------------------------------------------------------
+
+
+def test_how_many_more_answers_until_a_share_is_certain() -> None:
+    progress = ProgressView(
+        1, 10, 40, 30, 0.72, 18, 25, [(0, 0.7), (10, 0.72)],
+        [(10, 0.72), (12, 0.8), (15, 0.91), (19, 1 - 1e-12)], [], [], 9, 0.85, None, [], 0, None,
+        False, False, answers_per_row=2,
+    )  # fmt: skip
+    assert milestones(progress) == [
+        (0.8, 4),
+        (0.85, 10),
+        (0.9, 10),
+        (0.95, 18),
+        (0.99, 18),
+        (1, 18),
+    ]
+    assert milestones(replace(progress, certain_share=1.0)) == []
+    assert milestones(replace(progress, expected=[])) == []
+
+
+def test_the_progress_page_tells_all_that_is_asked_of_it(site: TestClient) -> None:
+    desk = desk_of(site)
+    desk.answer("Ann", desk.question("Ann").row, candidate=0, seconds=4)
+    end = time.monotonic() + 30
+    while not (desk.progress().expected and desk.engine.outlook.whole) and time.monotonic() < end:
+        time.sleep(0.05)
+    page = site.get("/progress").text
+    for words in (
+        "predictions are certain", "rows cleaned so far", "rows with holes are left",
+        "more answers until all are certain", "accuracy: predictions that are right",
+        "expected, and its range", "More answers until so many are certain", "Who answered",
+        "4.0 s",
+    ):  # fmt: skip
+        assert words in page, words
+    assert re.search(r"<li>100% <b>≈ \d+</b></li>", page)
 
 
 def test_no_page_holds_script_or_style_or_another_site(site: TestClient) -> None:
@@ -313,30 +332,6 @@ def test_rows_come_in_pages_that_keep_the_filter(tmp_path: Path) -> None:
         assert "page 2 of 3" in client.get(found[1].replace("&amp;", "&")).text
 
 
-def test_who_checks_does_not_see_what_was_said(tmp_path: Path) -> None:
-    write_table(tmp_path / "people.csv")
-    storage = open_storage("memory://")
-    draft = Draft("x", "people.csv", tmp_path / "people.csv")
-    storage.create(project_of(draft, Choice(label="buys", answers="2")))
-    with TestClient(make_app(storage, TOKEN), base_url="http://127.0.0.1") as client:
-        desk = desk_of(client)
-        desk.ready()
-        row = single(client)
-        desk.answer("Ann", row, values={"age": "47"})
-        desk.ready()
-        client.get("/", params={"token": TOKEN})
-        post(client, "/name", who="Ann")
-        assert "age = 47" in client.get("/rows").text
-        post(client, "/name", who="Bob")
-        assert "age = 47" not in client.get("/rows").text
-        assert "age = 47" not in client.get(f"/question?row={row}").text
-        desk.answer("Bob", row, values={"age": "50"})
-        desk.ready()
-        page = client.get("/progress").text
-        assert "row is disputed" in page
-        assert "Ann and Bob" in page
-
-
 def test_export(site: TestClient) -> None:
     row = single(site)
     desk = desk_of(site)
@@ -352,134 +347,3 @@ def test_export(site: TestClient) -> None:
     assert site.get("/export/table.csv").headers["content-disposition"].endswith('"cleaned.csv"')
     assert site.get("/export/table.exe").status_code == 303
     assert '"who": "Ann"' in site.get("/export/log.jsonl").text
-
-
-# -- set-up ----------------------------------------------------------------------------------
-
-
-def upload(client: TestClient, content: bytes, name: str = "given.csv", **more: Any) -> Any:
-    return post(client, "/setup", files={"table": (name, content), **more}, step="upload")
-
-
-def draft_id(page: str) -> str:
-    found = re.search(r'name="draft" value="(\w+)"', page)
-    assert found, page
-    return found[1]
-
-
-@pytest.mark.parametrize(("name", "content", "words"), [
-    ("x.txt", b"1", "a table is one of .csv"),
-    ("", b"1", "choose a file first"),
-    ("x.csv", b"", "is empty"),
-    ("x.parquet", b"no", "x.parquet cannot be read as parquet"),
-    ("../../etc/x.xlsx", b"no", "x.xlsx cannot be read as excel"),
-])  # fmt: skip
-def test_a_file_that_cannot_be_read(
-    bare: TestClient, name: str, content: bytes, words: str
-) -> None:
-    response = upload(bare, content, name)
-    assert response.status_code == 422
-    assert words in response.text.lower()
-    assert "/tmp/" not in response.text
-
-
-def test_a_file_that_is_too_large(bare: TestClient) -> None:
-    bare.app.state.cpclean.upload_limit = 2**20  # type: ignore[attr-defined]
-    response = upload(bare, b"a,b\n" + b"1,2\n" * 2**19)
-    assert response.status_code == 422
-    assert "too large: files may have 1 MB together" in response.text
-
-
-def test_column_names_and_file_names_are_text(bare: TestClient) -> None:
-    header = '"' + XSS.replace('"', '""') + '"'
-    page = upload(bare, f"{header},y\n1,0\n,1\n3,1\n".encode(), f"{XSS[:20]}.csv").text
-    assert "<img" not in page
-    assert ESCAPED in page
-
-
-def test_a_label_is_guessed_by_its_name(bare: TestClient) -> None:
-    page = upload(bare, b"a,b,Target\n1,2,0\n,1,1\n3,4,1\n").text
-    assert '<option value="Target" selected>' in page
-
-
-SMALL = b"id,a,b,y\n" + b"".join(b"%d,%d,%d,%d\n" % (n, n % 5, n % 3, n % 2) for n in range(40))
-SMALL = SMALL.replace(b"7,2,1,1", b"7,,1,1").replace(b"\n9,4,0,1", b"\n9,,,1")
-
-
-@pytest.mark.parametrize(("field", "value", "words"), [
-    ("label", "", "choose the label column"),
-    ("label", "nothing", "choose the label column"),
-    ("share", "0", "the share to hold out is a whole number from 1 to 90"),
-    ("neighbors", "x", "the number of neighbours is a whole number from 1 to 10,000"),
-    ("neighbors", "500", "n_neighbors must be an int in"),
-    ("target", "101", "the percent to stop at is a whole number from 1 to 100"),
-    ("answers", "", "the number of people to ask for each row is a whole number from 1 to 9"),
-])  # fmt: skip
-def test_choices_that_do_not_fit_are_told_and_kept(
-    bare: TestClient, field: str, value: str, words: str
-) -> None:
-    draft = draft_id(upload(bare, SMALL).text)
-    given = {"label": "y", "share": "20", "neighbors": "3", "target": "100", "answers": "1"}
-    sent = {**given, field: value, "draft": draft, "step": "start"}
-    response = post(bare, "/setup", **sent)
-    assert response.status_code == 422
-    assert words in response.text.lower()
-    if value.isdigit():
-        assert f'value="{value}"' in response.text
-
-
-def test_kinds_and_columns_can_be_changed(bare: TestClient) -> None:
-    draft = draft_id(upload(bare, SMALL).text)
-    sent = {"draft": draft, "step": "look", "label": "y", "share": "20", "neighbors": "1",
-            "target": "90", "answers": "2", "column-0": "id", "drop-0": "1", "column-1": "a",
-            "kind-1": "categorical"}  # fmt: skip
-    page = post(bare, "/setup", **sent).text
-    assert '<tr class="dropped">' in page
-    assert '<option value="categorical" selected>' in page
-    response = post(bare, "/setup", **{**sent, "step": "start"})
-    assert response.headers["location"] == "/question"
-    project = desk_of(bare).project
-    assert project.table.names == ("a", "b")
-    assert project.table.columns[0].kind == "categorical"
-    assert project.settings.answers_per_row == 2
-    assert project.settings.target_share == 0.9
-    assert project.settings.about["file"] == "given.csv"
-    assert bare.get("/setup").headers["location"] == "/question"
-
-
-def test_rows_to_predict_from_a_second_file(bare: TestClient) -> None:
-    points = b"id,a,b,y\n1,2,1,0\n2,,1,1\n3,4,2,1\n"
-    page = upload(bare, SMALL, points=("later.csv", points)).text
-    assert "the rows of later.csv" in page
-    sent = {"draft": draft_id(page), "step": "start", "label": "y", "validation": "file",
-            "share": "20", "neighbors": "1", "target": "100", "answers": "1"}  # fmt: skip
-    assert post(bare, "/setup", **sent).headers["location"] == "/question"
-    project = desk_of(bare).project
-    assert len(project.vectors) == 2  # one has a hole
-    assert project.labels.tolist() == [0, 1]
-
-
-def test_a_draft_that_is_gone(bare: TestClient) -> None:
-    response = post(bare, "/setup", draft="nothing", step="start")
-    assert "not here any more" in response.text
-
-
-def test_rows_without_a_label_are_left_out_and_told(tmp_path: Path) -> None:
-    path = tmp_path / "x.csv"
-    path.write_text("a,b,y\n1,2,0\n,1,1\n3,4,1\n5,6,\n,,1\n2,2,0\n4,1,1\n")
-    draft, choice = Draft("x", "x.csv", path), Choice(label="y", neighbors="1")
-    assert look(draft, choice).notes == [
-        "2 rows have no label, or nothing else, and will be left out."
-    ]
-    project = project_of(draft, choice)
-    assert project.n_rows + len(project.vectors) == 5
-    assert 4 not in project.settings.about["rows"]
-
-
-def test_a_text_that_may_stand_for_nothing_is_told(tmp_path: Path) -> None:
-    path = tmp_path / "x.csv"
-    path.write_text("a,b,y\n1,?,0\n2,A,1\n,A,1\n")
-    draft = Draft("x", "x.csv", path)
-    (note,) = look(draft, Choice(label="y")).notes
-    assert note.startswith("Column 'b' holds '?' 1 time.")
-    assert not look(draft, Choice(label="y", null="?")).notes

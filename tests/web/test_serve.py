@@ -55,7 +55,7 @@ def test_from_a_table_to_answers_beside_it_and_back(table):
         assert client.get("/api/progress").json()["answers"] == 1
         exported = client.get("/api/export").text.splitlines()
         assert len(exported) == 17, "the rows that were held out are in the table"
-        assert exported[question["number"] + 1].startswith("4,")
+        assert exported[question["number"] + 1].startswith("4.0,"), "spelt as its column is"
     assert "n_neighbors was 1, is 3" in refused(table, "--label", "y", "--val-share", "0.4")
 
 

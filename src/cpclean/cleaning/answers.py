@@ -35,20 +35,36 @@ def said(subject: Subject, row: int, candidate: Any, value: Any) -> tuple[Known,
 
 def replayed(subject: Subject, log: Iterable[Entry]) -> tuple[dict[int, Known], frozenset[int]]:
     """What is known of each row after a log, and which rows are skipped."""
+    known, skipped, _ = _told(subject, log)
+    return known, frozenset(skipped)
+
+
+def news(subject: Subject, log: Iterable[Entry]) -> list[int]:
+    """The places of the entries that say something new, which are all that a session keeps."""
+    return _told(subject, log)[2]
+
+
+def _told(subject: Subject, log: Iterable[Entry]) -> tuple[dict[int, Known], set[int], list[int]]:
     known: dict[int, Known] = {}
     skipped: set[int] = set()
+    new = []
     for number, entry in enumerate(log):
         try:
             row = subject.data._row_number(entry["row"])
             if "skip" in entry:
+                if row not in skipped:
+                    new.append(number)
                 skipped.add(row)
                 continue
             now, _ = said(subject, row, entry.get("candidate"), entry.get("value"))
         except CPCleanError as problem:
             raise type(problem)(f"answer {number}: {problem}") from problem
-        known[row] = known[row].and_(now) if row in known else now
+        now = known[row].and_(now) if row in known else now
+        if known.get(row) != now or row in skipped:
+            new.append(number)
+        known[row] = now
         skipped.discard(row)
-    return known, frozenset(skipped)
+    return known, skipped, new
 
 
 def checked_log(answers: Any) -> list[Entry]:

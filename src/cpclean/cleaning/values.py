@@ -14,7 +14,16 @@ import numpy.typing as npt
 
 from cpclean.data.columns import ABSENT, OTHER, Column, checked, is_null
 from cpclean.data.encoding import Feature
-from cpclean.errors import AnswerError, TableError
+from cpclean.errors import AnswerError, CPCleanError, TableError
+
+# What a person has to type, by the kind of the column.
+NEEDS = {
+    "numeric": "a number, such as 41 or 0.5",
+    "boolean": "true or false",
+    "date": "a date, such as 2024-05-31",
+    "duration": "a duration in seconds, or such as 1 days 02:00:00",
+    "categorical": "a text",
+}
 
 
 def is_mark(value: Any) -> bool:
@@ -97,6 +106,34 @@ def shown_alike(column: Column, values: npt.NDArray[Any]) -> tuple[Column, npt.N
     alike = np.empty(len(shown), dtype=object)
     alike[:] = shown
     return column, alike
+
+
+def in_words(value: Any) -> str:
+    """A value as people read it.
+
+    >>> in_words(0.30000000000000004), in_words(True), in_words(41.0)
+    ('0.3', 'true', '41')
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return f"{value:.6g}" if abs(value) < 1e6 else f"{value:.10g}"
+    if isinstance(value, datetime):
+        midnight = (value.hour, value.minute, value.second, value.microsecond) == (0, 0, 0, 0)
+        return str(value.date() if midnight and value.tzinfo is None else value)
+    return str(value)
+
+
+def typed_value(column: Column, given: Any) -> Any:
+    """What a person typed as the column shows it; None if the column cannot hold it."""
+    if column.kind == "categorical":
+        return given
+    try:
+        stored = column.stored(given)
+        usable = math.isfinite(stored) and (column.kind != "boolean" or stored in (0.0, 1.0))
+        return column.shown(stored) if usable else None
+    except (CPCleanError, ValueError, OverflowError, OSError):
+        return None
 
 
 def plain_value(value: Any) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import math
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -17,31 +16,21 @@ if TYPE_CHECKING:
 LONGEST = 40
 MOST_CATEGORIES = 12
 
-_NEEDS = {
-    "numeric": "a number, such as 41 or 0.5",
-    "boolean": "true or false",
-    "date": "a date, such as 2024-05-31",
-    "duration": "a duration in seconds, or such as 1 days 02:00:00",
-    "categorical": "a text",
-}
-
 
 def shown(value: Any) -> str:
     """A value in a few characters."""
+    from cpclean.cleaning.values import in_words
+
     if value is None:
         return "?"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float):
-        return f"{value:.6g}" if abs(value) < 1e6 else f"{value:.10g}"
-    if hasattr(value, "hour"):  # a date with a time, if it has one
-        return str(value.date() if (value.hour, value.minute, value.second) == (0, 0, 0) else value)
-    text = " ".join(str(value).split()) if isinstance(value, str) else str(value)
+    text = " ".join(in_words(value).split())
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
 def described(column: Column) -> str:
     """What a column holds, in a line: its range, or its categories."""
+    from cpclean.cleaning.values import NEEDS
+
     if column.kind == "categorical":
         common = column.frequencies.most_common()
         listed = ", ".join(f"{shown(value)} ({n})" for value, n in common[:MOST_CATEGORIES])
@@ -50,14 +39,14 @@ def described(column: Column) -> str:
     if column.kind == "boolean":
         return f"{column.name} is true or false."
     if not len(column.observed):
-        return f"{column.name} has no value anywhere; it takes {_NEEDS[column.kind]}."
+        return f"{column.name} has no value anywhere; it takes {NEEDS[column.kind]}."
     import numpy as np
 
     ends = np.quantile(column.observed, [0, 0.25, 0.5, 0.75, 1])
     low, first, middle, third, high = (shown(column.shown(one)) for one in ends)
     return (
         f"{column.name} goes from {low} to {high}; half of it lies between {first} and {third}, "
-        f"the middle is {middle}. It takes {_NEEDS[column.kind]}."
+        f"the middle is {middle}. It takes {NEEDS[column.kind]}."
     )
 
 
@@ -132,24 +121,18 @@ def _pairs(text: str, names: list[str]) -> list[tuple[str, str]]:
 
 def _value(column: Column, text: str) -> Any:
     """A typed value, refused if the column cannot hold it."""
+    from cpclean.cleaning.values import NEEDS, typed_value
+
     if len(text) >= 2 and text[0] == text[-1] and text[0] in "\"'":
         text = text[1:-1]
     if not text:
         raise Mistake(f"nothing stands behind {column.name}=; leave it out if it is not known.")
     if any("\ud800" <= letter <= "\udfff" for letter in text):
         raise Mistake(f"the value of {column.name} has letters that are not UTF-8.")
-    if column.kind == "categorical":
-        return text
-    from cpclean.errors import CPCleanError
-
-    try:
-        stored = column.stored(text)
-        usable = math.isfinite(stored) and (column.kind != "boolean" or stored in (0.0, 1.0))
-    except CPCleanError:
-        usable = False
-    if not usable:
-        raise Mistake(f"{column.name} takes {_NEEDS[column.kind]}; got {text!r}.")
-    return column.shown(stored)
+    value = typed_value(column, text)
+    if value is None:
+        raise Mistake(f"{column.name} takes {NEEDS[column.kind]}; got {text!r}.")
+    return value
 
 
 def _some(names: Sequence[str]) -> str:

@@ -36,7 +36,9 @@ if TYPE_CHECKING:
 @training_options
 @validation_options
 @click.option(
-    "--log", metavar="FILE", help="Where answers are kept.  [default: FILE.answers.jsonl]"
+    "--log",
+    metavar="FILE",
+    help="Where answers are kept; also such as a page exported.  [default: FILE.answers.jsonl]",
 )
 @click.option(
     "--out",
@@ -279,9 +281,9 @@ def _end(
     as_json: bool,
 ) -> None:
     """Write the cleaned table, and tell what there is now."""
-    from cpclean.cli.cleaned import told_of
+    from cpclean.cleaning.cleaned import told_of
 
-    told = told_of(session, problem, fill)
+    told = told_of(session, problem.table, problem.rows.tolist(), fill)
     n_filled = sum(map(len, told.values()))
     n_left = int(problem.table.holes.sum()) - n_filled
     written = places.out if told or places.named else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import sys
@@ -16,8 +17,6 @@ from cpclean.cli.mistakes import Mistake
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from cpclean.cli.texts import Layout
 
 FORMATS = ("table", "csv", "json")
 # More lines than this are no help on a screen.
@@ -171,17 +170,11 @@ def _shown(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def write_file(frame: Any, out: str, layout: Layout | None = None) -> None:
-    """Write a frame in the format of the file's name; the file is whole or is not there.
-
-    `layout` says how text is written, if not as usual.
-    """
-    path = Path(out).expanduser()
+def write_file(frame: Any, out: str) -> None:
+    """Write a frame in the format of the file's name; the file is whole or is not there."""
     suffix = _suffix(out)
-    ready(out)
     frame = frame if suffix == ".json" else flat(frame)
-    draft = path.with_name(f".part-{os.getpid()}-{path.name}")
-    try:
+    with _draft(out) as draft:
         if suffix == ".json":
             text = json.dumps(records(frame), indent=2, ensure_ascii=False)
             draft.write_text(text + "\n", encoding="utf-8")
@@ -190,8 +183,23 @@ def write_file(frame: Any, out: str, layout: Layout | None = None) -> None:
         elif suffix == ".xlsx":
             frame.to_excel(draft, index=False)
         else:
-            usual = {"sep": "\t" if suffix == ".tsv" else ","}
-            frame.to_csv(draft, index=False, **(usual if layout is None else layout.options()))
+            frame.to_csv(draft, index=False, sep="\t" if suffix == ".tsv" else ",")
+
+
+def write_bytes(content: bytes, out: str) -> None:
+    """Write a text file as it is, packed if its name says so; it is whole or is not there."""
+    with _draft(out) as draft:
+        draft.write_bytes(gzip.compress(content) if out.lower().endswith(".gz") else content)
+
+
+@contextmanager
+def _draft(out: str) -> Iterator[Path]:
+    """A file to write that takes the place of another when all of it is written."""
+    ready(out)
+    path = Path(out).expanduser()
+    draft = path.with_name(f".part-{os.getpid()}-{path.name}")
+    try:
+        yield draft
         os.replace(draft, path)
     finally:
         draft.unlink(missing_ok=True)

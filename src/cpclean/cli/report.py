@@ -38,7 +38,11 @@ if TYPE_CHECKING:
     metavar="N",
     help="How many of the rows that matter most are told with their reasons.",
 )
-@click.option("--log", metavar="FILE", help="Take in the answers that cpclean clean kept there.")
+@click.option(
+    "--log",
+    metavar="FILE",
+    help="Take in the answers that cpclean clean kept there, or that a page exported.",
+)
 @click.option(
     "--strategy",
     type=click.Choice(["cpclean", "random", "cells"]),

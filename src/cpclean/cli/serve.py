@@ -59,6 +59,9 @@ SUFFIX = ".cpclean.db"
     help=f"Where answers are kept: a file, or postgresql://...  [default: FILE{SUFFIX}]",
 )
 @click.option(
+    "--log", metavar="FILE", help="Take in the answers that cpclean clean kept there; each once."
+)
+@click.option(
     "--token",
     envvar="CPCLEAN_TOKEN",
     metavar="TEXT",
@@ -80,6 +83,7 @@ def serve(
     answers_per_row: int | None,
     lease: float,
     storage: str | None,
+    log: str | None,
     token: str | None,
     allow_host: tuple[str, ...],
 ) -> None:
@@ -92,6 +96,7 @@ def serve(
     \b
     Example:
       cpclean serve train.csv --label y --val val.csv
+      cpclean serve train.csv --label y --log train.csv.answers.jsonl
       cpclean serve train.csv.cpclean.db --host 0.0.0.0 --answers-per-row 2
       cpclean serve --demo
     """
@@ -101,6 +106,8 @@ def serve(
     token = new_token() if token is None else token
     _check_token(host, token)
     opened = _opened(training, validation, demo, storage, answers_per_row)
+    if log is not None:
+        _take_in(opened.storage, log)
     run(
         opened.storage,
         token,
@@ -226,6 +233,35 @@ def _is_new(place: str) -> bool:
     return "://" not in place and not Path(place).expanduser().exists()
 
 
+def _take_in(storage: Storage | None, log: str) -> None:
+    """Append the answers of a log; those that were taken in before are not taken in again."""
+    import hashlib
+    import json
+
+    from cpclean.storage.base import Said
+    from cpclean.storage.journal import read_answers
+
+    project = None if storage is None else storage.project()
+    if storage is None or project is None:
+        raise Mistake("the answers of --log belong to a table: name it, with its label.")
+    told = []
+    for number, entry in enumerate(read_answers(log, project.journal_belongs)):
+        row, skip, seconds = entry["row"], "skip" in entry, entry.get("seconds")
+        plain = {} if skip else project.entry(row, entry.get("candidate"), entry.get("value"))
+        words = json.dumps([number, row, skip, plain], sort_keys=True)
+        said = Said(
+            "skip" if skip else "answer",
+            str(entry.get("who") or "terminal"),
+            row,
+            plain.get("candidate"),
+            plain.get("value"),
+            seconds=seconds if isinstance(seconds, int | float) else None,
+        )
+        told.append((said, f"log-{hashlib.sha256(words.encode()).hexdigest()[:32]}"))
+    for said, request_id in told:
+        storage.append(said, request_id)
+
+
 def _check_same(project: Project, before: Project, name: str) -> None:
     """Refuse to go on with another table or other settings than those that answers belong to."""
     from cpclean.errors import offenders
@@ -247,6 +283,7 @@ def _check_same(project: Project, before: Project, name: str) -> None:
 
 def _project(training: Training, validation: Validation, answers_per_row: int) -> Project:
     from cpclean.cli.tables import open_problem, read_frame
+    from cpclean.cli.texts import text_of
     from cpclean.storage.project import Project, Settings
 
     if not training.label:
@@ -268,7 +305,8 @@ def _project(training: Training, validation: Validation, answers_per_row: int) -
     )
     # What is dropped plays no part, but belongs into the cleaned table.
     frame = read_frame(training.file, training) if training.drop else problem.frame
-    return Project.make(problem.table, problem.points, problem.labels, settings, frame)
+    text = text_of(training)
+    return Project.make(problem.table, problem.points, problem.labels, settings, frame, text)
 
 
 def _demo(training: Training, validation: Validation, answers_per_row: int) -> Project:

@@ -32,16 +32,15 @@ def belongings(
     problem: Problem, training: Training, validation: Validation, strategy: str
 ) -> dict[str, Any]:
     """What a log of answers belongs to: this table, these points and these settings."""
-    from cpclean.storage.fingerprint import fingerprint
+    from cpclean.storage.fingerprint import answers_belong, fingerprint
 
-    settings = {
-        "label": training.label,
-        "neighbors": training.neighbors,
-        "metric": training.metric,
-        "repairs": training.repairs,
-        "prior": training.prior,
-        "strategy": strategy,
-    }
-    if strategy == "random":
-        settings["seed"] = validation.seed
-    return fingerprint(problem.table, problem.points, **settings)
+    return answers_belong(
+        fingerprint(problem.table, problem.points),
+        label=training.label,
+        neighbors=training.neighbors,
+        metric=training.metric,
+        repairs=training.repairs,
+        prior=training.prior,
+        strategy=strategy,
+        seed=validation.seed,
+    )

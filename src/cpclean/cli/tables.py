@@ -103,12 +103,15 @@ def open_problem(given: Training, validation: Validation) -> Problem:
     """The training table, and validation points from a file or held out."""
     import numpy as np
 
+    from cpclean.data.holding import empty_columns
+
     if validation.val == given.file == "-":
         raise Mistake("only one of the two files can be standard input.")
     frame = _without(read_frame(given.file, given), given)
     check_rows(frame, given, given.file)
     if validation.val is not None:
-        points, labels, kept = read_points(validation.val, given, empty_columns(frame))
+        empty = empty_columns(getattr(frame, "frame", frame))
+        points, labels, kept = read_points(validation.val, given, empty)
         return _problem(frame, given, points, labels, kept)
     if given.label not in getattr(frame, "frame", frame).columns:
         return _problem(frame, given, None, None, None)  # which tells
@@ -160,10 +163,9 @@ def read_points(
 
 def _held_out(frame: Any, given: Training, validation: Validation) -> NDArray[np.int64]:
     """Complete rows, at random; training keeps the rest."""
-    import numpy as np
+    from cpclean.data.holding import complete_rows, held_out
 
-    needed = frame.drop(columns=empty_columns(frame))
-    complete = np.flatnonzero(needed.notna().all(axis=1).to_numpy())
+    complete = complete_rows(frame)
     wanted = round(validation.val_share * len(frame))
     if not len(complete):
         raise Mistake(
@@ -181,27 +183,13 @@ def _held_out(frame: Any, given: Training, validation: Validation) -> NDArray[np
             f"{max(1, len(complete) // 2)} of them are.",
             err=True,
         )
-        wanted = max(1, len(complete) // 2)
-    order = np.random.default_rng(validation.seed).permutation(complete)
-    spare = order[_spare(order, frame[given.label])]
-    if not len(spare):
+    held = held_out(complete, frame[given.label], wanted, validation.seed)
+    if not len(held):
         raise Mistake(
             f"every label of {given.file} is on one row only, so that none can be held out to "
             "validate with. Name complete rows with --val."
         )
-    return np.sort(spare[:wanted])
-
-
-def _spare(order: NDArray[np.int64], labels: Any) -> NDArray[np.bool_]:
-    """Which rows may be held out: so that one row of every label is left to learn from."""
-    import numpy as np
-
-    left = labels.value_counts().to_dict()
-    free = []
-    for label in labels.iloc[order].tolist():
-        left[label] -= 1
-        free.append(left[label] > 0)
-    return np.array(free)
+    return held
 
 
 def _without(found: Any, given: Training, forgiving: bool = False) -> Any:
@@ -219,12 +207,6 @@ def _without(found: Any, given: Training, forgiving: bool = False) -> Any:
         raise Mistake(f"the label column {given.label!r} cannot be dropped.")
     left = frame.drop(columns=[name for name in given.drop if name in frame.columns])
     return replace(found, frame=left) if given.domains else left
-
-
-def empty_columns(frame: Any) -> list[Any]:
-    """The columns without any value; nothing can be said about them, and they are ignored."""
-    frame = getattr(frame, "frame", frame)
-    return list(frame.columns[frame.isna().all()])
 
 
 def check_rows(found: Any, given: Training, file: str) -> None:

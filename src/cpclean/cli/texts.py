@@ -2,41 +2,20 @@
 
 from __future__ import annotations
 
-import gzip
 import re
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cpclean.cli.mistakes import Mistake
 from cpclean.cli.options import Training
+
+if TYPE_CHECKING:
+    from cpclean.data.textfile import TextFile
 
 _TEXT = re.compile(r"\.(csv|tsv)(\.gz)?$", re.IGNORECASE)
 # What separates cells where a comma does not.
 _SIGNS = {";": "';'", "\t": "tab", "|": "'|'"}
 _BEGINNINGS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
-_BOM = b"\xef\xbb\xbf"
-
-
-@dataclass(frozen=True)
-class Layout:
-    """How a text file is written, besides what its cells say."""
-
-    sep: str
-    encoding: str
-    line_end: str = "\n"
-
-    def options(self) -> dict[str, Any]:
-        """For `DataFrame.to_csv`."""
-        return {"sep": self.sep, "encoding": self.encoding, "lineterminator": self.line_end}
-
-    def can_write(self, texts: list[str]) -> bool:
-        """Whether its encoding has all letters of these."""
-        try:
-            "".join(texts).encode(self.encoding)
-        except UnicodeEncodeError:
-            return False
-        return True
 
 
 def is_text(file: str) -> bool:
@@ -44,20 +23,13 @@ def is_text(file: str) -> bool:
     return file == "-" or _TEXT.search(file) is not None
 
 
-def layout_of(file: str, given: Training) -> Layout:
-    """How a file is written: its line ends, and the mark with which some programs begin."""
-    with (gzip.open if file.lower().endswith(".gz") else open)(
-        Path(file).expanduser(), "rb"
-    ) as opened:
-        line = opened.readline(2**16)
-    marked = given.encoding == "utf-8" and line.startswith(_BOM)
-    encoding = "utf-8-sig" if marked else given.encoding
-    return Layout(_sep(file, given), encoding, "\r\n" if line.endswith(b"\r\n") else "\n")
+def text_of(given: Training) -> TextFile | None:
+    """The training file byte by byte, if it is one of text that can be read again."""
+    from cpclean.data.textfile import TextFile
 
-
-def laid_out_for(out: str, given: Training, layout: Layout) -> Layout:
-    """The same for another file, which may separate cells otherwise."""
-    return Layout(_sep(out, given), layout.encoding, layout.line_end)
+    if given.file == "-" or "://" in given.file:
+        return None
+    return TextFile.read(given.file, given.sep, given.encoding, given.decimal)
 
 
 def _sep(file: str, given: Training) -> str:
@@ -78,6 +50,7 @@ def reading(file: str, given: Training) -> dict[str, Any]:
         if given.domains:
             raise Mistake("with --domains, numbers are written with a point: leave out --decimal.")
         options["decimal"] = given.decimal
+        options["na_values"] = list(given.null)  # so that what is left is read as numbers
     if options and not given.domains:
         options["low_memory"] = False  # one dtype a column, however late another value comes
     return options

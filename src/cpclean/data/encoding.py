@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -64,9 +64,10 @@ class Encoding:
     features: tuple[Feature | None, ...]  # one a column
     treatments: tuple[str, ...]  # what was decided about each column, and why
     n_features: int
+    _told: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
 
     def encode(self, columns: Sequence[Column]) -> Floats:
-        """Complete rows as vectors; warns about categories that were never seen."""
+        """Complete rows as vectors; warns about categories that were never seen, once."""
         n_rows = len(columns[0].values) if columns else 0
         space = np.zeros((n_rows, self.n_features))
         unseen = {}
@@ -76,13 +77,16 @@ class Encoding:
             space[:, feature.start : feature.stop] = feature.encoded(column.values)
             if feature.kind == "categorical" and (count := feature.unseen(column.values)):
                 unseen[column.name] = count
-        if unseen:
-            told = offenders(f"{count} in column {name!r}" for name, count in unseen.items())
+        told = offenders(f"{count} in column {name!r}" for name, count in unseen.items())
+        # Points are encoded for every question about them; Python itself forgets what it has told
+        # as soon as any library changes the filters.
+        if unseen and told not in self._told:
             warnings.warn(
                 f"values that the training table does not have are encoded as all zero: {told}.",
                 UnseenCategoryWarning,
                 stacklevel=3,
             )
+            self._told.add(told)
         return space
 
 

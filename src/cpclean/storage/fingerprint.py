@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,34 @@ def fingerprint(table: IncompleteTable, points: Any, **settings: Any) -> dict[st
         "validation points": _hash(map(_content, validation)),
         **settings,
     }
+
+
+def answers_belong(
+    hashes: Mapping[str, Any],
+    *,
+    label: Any,
+    neighbors: int,
+    metric: str,
+    repairs: str | None,
+    prior: str | None,
+    strategy: str,
+    seed: int,
+) -> dict[str, Any]:
+    """What a file of answers belongs to, for `Journal`; the same from a page and a terminal.
+
+    Parameters
+    ----------
+    hashes : dict
+        Of the table, its candidates and the validation points, as `fingerprint` gives them.
+    repairs, prior : str or None
+        By their names; None if they have none.
+    seed : int
+        Counts only where something is left to chance.
+    """
+    found = {name: hashes[name] for name in ("table", "candidates", "validation points")}
+    found |= {"label": label, "neighbors": neighbors, "metric": metric}
+    found |= {"repairs": repairs, "prior": prior, "strategy": strategy}
+    return found | ({"seed": seed} if strategy == "random" else {})
 
 
 def _candidates(table: IncompleteTable) -> Iterable[bytes]:

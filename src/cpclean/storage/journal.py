@@ -277,6 +277,11 @@ def _belongs(line: bytes, path: Path) -> dict[str, Any]:
         usable = header["cpclean"] == "answers" and isinstance(theirs, dict)
     except (ValueError, TypeError, KeyError):
         usable = False
+    if line.startswith(b'{"number": '):
+        raise JournalError(
+            f"{str(path)!r} has every event of a page, also what was taken back. Export the "
+            "answers that count instead: /api/export?what=log."
+        )
     if not usable or not isinstance(version, int):
         raise JournalError(
             f"{str(path)!r} is no log of answers: its first line is not that of one. "

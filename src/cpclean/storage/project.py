@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from cpclean.cleaning.answers import news
 from cpclean.cleaning.answers import said as said_of
 from cpclean.cleaning.costs import checked_costs, questions_of
 from cpclean.cleaning.session import CleaningSession
@@ -25,10 +26,11 @@ from cpclean.data.domains import DomainTable
 from cpclean.data.incomplete import Ints
 from cpclean.data.rows import Floats, is_whole
 from cpclean.data.table import IncompleteTable
+from cpclean.data.textfile import TextFile
 from cpclean.errors import AnswerError, QueryError, TableError, offenders
 from cpclean.queries.geometry import METRICS, ask
 from cpclean.storage.base import Event, FutureError, StorageError
-from cpclean.storage.fingerprint import fingerprint
+from cpclean.storage.fingerprint import answers_belong, fingerprint
 from cpclean.storage.frames import pack_frame, unpack_frame
 from cpclean.storage.packing import Packer, Unpacker
 from cpclean.storage.parts import OpenedTable, Vectors, opened, pack_table, unpack_table
@@ -132,6 +134,7 @@ class Project:
         self.belongs = parts["belongs"]
         self._frame: Callable[[], Any] = parts["frame"]
         self._points: Callable[[], Any] = parts["points"]
+        self._text: Callable[[], TextFile | None] = parts["text"]
         self._subject = TableSubject(self.table)
         self._spelled: dict[Hashable, str] = {}  # a log is looked at again and again
 
@@ -143,6 +146,7 @@ class Project:
         labels: Any = None,
         settings: Settings | None = None,
         frame: Any = None,
+        text: TextFile | None = None,
     ) -> Project:
         """A project of a table and its validation points.
 
@@ -157,6 +161,9 @@ class Project:
         settings : Settings, optional
         frame : frame or DomainTable, optional
             The table as it was given, for people: kept with its dtypes, and given back by `frame`.
+        text : TextFile, optional
+            The file that the frame was read from, so that the cleaned table can be one that differs
+            in what was told only.
         """
         if not isinstance(table, IncompleteTable):
             raise TableError(
@@ -178,6 +185,7 @@ class Project:
             belongs=_belongs(table, points, named),
             frame=lambda: frame,
             points=lambda: points,
+            text=lambda: text,
         )
         made._check()
         return made
@@ -206,6 +214,26 @@ class Project:
         return self._points()
 
     @property
+    def text(self) -> TextFile | None:
+        """The file that the table was read from; None if it was no text file or was not put in."""
+        return self._text()
+
+    @property
+    def journal_belongs(self) -> dict[str, Any]:
+        """What identifies the project in a file of answers, as `cpclean clean` writes it."""
+        about = self.settings.about if isinstance(self.settings.about, dict) else {}
+        return answers_belong(
+            self.belongs,
+            label=self.table.label,
+            neighbors=self.settings.n_neighbors,
+            metric=self.settings.metric,
+            repairs=about.get("repairs"),
+            prior=about.get("prior"),
+            strategy=self.settings.strategy,
+            seed=self.settings.random_state,
+        )
+
+    @property
     def n_rows(self) -> int:
         return self.table.n_rows
 
@@ -231,6 +259,8 @@ class Project:
             "frame": None if frame is None else pack_frame(frame, into),
             "points": pack_frame(self.points, into),
         }
+        if (text := self.text) is not None:  # what older versions of cpclean do not look for
+            plain["text"] = _packed_text(text, into)
         return into.done(plain)
 
     @classmethod
@@ -254,6 +284,7 @@ class Project:
             belongs=plain["belongs"],
             frame=lambda: None if frame is None else unpack_frame(frame, source),
             points=lambda: unpack_frame(plain["points"], source),
+            text=lambda: _unpacked_text(plain.get("text"), source),
         )
 
     # -- use -------------------------------------------------------------------------------
@@ -312,6 +343,13 @@ class Project:
             self._spelled[key] = json.dumps(self._subject.plain(known), sort_keys=True)
         return self._spelled[key]
 
+    def news(self, log: Sequence[Mapping[str, Any]]) -> list[int]:
+        """The places of the entries of a log that say something new.
+
+        Where several people said the same of a row, a session keeps the first of them.
+        """
+        return news(self._subject, [dict(entry) for entry in log])
+
     def digest(self) -> str:
         """A hash of all bits of the encoded dataset and of the points."""
         found = hashlib.sha256(self.vectors.tobytes())
@@ -319,6 +357,17 @@ class Project:
             if isinstance(one, np.ndarray) and one.dtype.kind != "O":
                 found.update(name.encode() + np.ascontiguousarray(one).tobytes())
         return found.hexdigest()
+
+
+def _packed_text(text: TextFile, into: Packer) -> dict[str, Any]:
+    layout = {field.name: getattr(text, field.name) for field in fields(TextFile)}
+    return {**layout, "content": into.blob(text.content)}
+
+
+def _unpacked_text(stored: Any, source: Unpacker) -> TextFile | None:
+    if stored is None:
+        return None
+    return TextFile(**{**stored, "content": source.blob(stored["content"])})
 
 
 def _belongs(table: IncompleteTable, points: Any, named: dict[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -22,6 +22,7 @@ from cpclean.storage.base import FullError, GoneError, LockedError, RefusedError
 from cpclean.web.desk import Desk, NotReadyError
 from cpclean.web.exporting import SUFFIXES
 from cpclean.web.labelstudio import CONFIG, take_annotations, tasks_of
+from cpclean.web.listing import with_own
 from cpclean.web.openapi import description
 from cpclean.web.security import error_response
 
@@ -68,10 +69,15 @@ class Call:
 
     def who(self) -> str:
         """Who asks: the body, the query, or else the name that the browser's cookie keeps."""
-        found = self.body.get("who", self.request.query_params.get("who", self._who))
+        found = self.who_if_told()
         if found is None:
             raise BodyError("who is missing: the name of the person who answers.")
-        return str(found)
+        return found
+
+    def who_if_told(self) -> str | None:
+        """The same, where nobody has to say it."""
+        found = self.body.get("who", self.request.query_params.get("who", self._who))
+        return None if found is None else str(found)
 
     def needed(self, name: str) -> Any:
         if name not in self.body:
@@ -181,7 +187,7 @@ def _asked(desk: Desk, who: str, row: int | None = None) -> dict[str, Any]:
     found = desk.question(who, row)
     now = desk.engine.now
     return {
-        "question": None if found is None else asdict(found),
+        "question": None if found is None else asdict(with_own(found, now, who)),
         "done": now is not None and now.stopped is not None,
         "stopped": None if now is None else now.stopped,
         "busy": desk.engine.behind,
@@ -239,7 +245,8 @@ async def progress(call: Call) -> Response:
 
 
 async def rows(call: Call) -> Response:
-    """A page of all rows with holes."""
+    """A page of all rows with holes; with "who", with what that person said of each."""
+    who, now = call.who_if_told(), call.desk.engine.now
     found = await run_in_threadpool(
         call.desk.rows,
         call.text("state", "all"),
@@ -249,6 +256,7 @@ async def rows(call: Call) -> Response:
         call.number("per_page", 50),
         call.text("search", ""),
     )
+    found = replace(found, rows=[with_own(one, now, who) for one in found.rows])
     return JSONResponse(asdict(found))
 
 

@@ -12,11 +12,12 @@ from cpclean.data.rows import Cell
 from cpclean.report.words import listed
 from cpclean.web.cells import said_text, text_of
 from cpclean.web.forms import AnswerForm
+from cpclean.web.listing import own_word
 from cpclean.web.views import CellView, ProgressView, QuestionView
 from cpclean.web.wording import why
 
 MOST_BUTTONS = 12  # combinations of several holes that are listed; more are chosen hole by hole
-MOST_CELLS = 16  # of a wide row, the others are folded away
+MOST_CELLS = 12  # of a wide row, the others are folded away
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,14 @@ class Choice:
     settles: str = ""
 
 
-def asked_of(desk: Any, question: QuestionView, sent: AnswerForm | None) -> dict[str, Any]:
+def asked_of(
+    desk: Any, question: QuestionView, sent: AnswerForm | None, who: str | None = None
+) -> dict[str, Any]:
     """The values of the template of a question; `sent` is what came back with an error."""
+    said = _said(question)
+    if own := own_word(desk.engine.now, question.row, who):
+        question = replace(question, said=own)
+        said = f"You answered: {own}. Others are asked for this row, too."
     asked = [cell for cell in question.cells if cell.hole]
     known = [cell for cell in question.cells if not cell.hole]
     many = max(question.n_candidates, len(question.candidates)) > MOST_BUTTONS
@@ -53,7 +60,7 @@ def asked_of(desk: Any, question: QuestionView, sent: AnswerForm | None) -> dict
             one.number for one in question.candidates if question.said == said_text(one.cells)
         ],
         "label": _label(desk, question.row),
-        "said": _said(question),
+        "said": said,
     }
 
 
@@ -78,8 +85,10 @@ def _settles(question: QuestionView, column: str, text: str) -> str:
         for one in question.candidates
         if one.settles is not None and one.cells.get(column) == text
     ]
-    low, high = min(like, default=0), max(like, default=0)
-    return "" if not high else f"{high}" if low == high else f"{low} to {high}"
+    if not like:
+        return ""  # not worked out yet
+    low, high = min(like), max(like)
+    return "none" if not high else f"{high}" if low == high else f"{low}–{high}"
 
 
 def _own_values(desk: Any, row: int) -> dict[str, list[Choice]]:
@@ -175,12 +184,19 @@ def all_certain(progress: ProgressView) -> bool:
     return progress.certain == progress.points > 0
 
 
+def _effort(progress: ProgressView) -> str:
+    """What it took: most of the work is what nobody had to do."""
+    cleaned, total = f"{progress.answers:,}", f"{progress.rows_total:,}"
+    return f"It took {cleaned} of {total} rows with holes."
+
+
 def page_of(progress: ProgressView) -> dict[str, Any]:
     """What is shown while there is nothing to ask."""
     if all_certain(progress):
         return {
             "good": True, "wait": False, "heading": "You can stop now: every prediction is certain",
-            "words": "Whatever the other holes hold, no answer would change a prediction.",
+            "words": f"{_effort(progress)} Whatever the other holes hold, no answer would change "
+            "a prediction.",
         }  # fmt: skip
     if progress.busy or progress.trouble:
         return {

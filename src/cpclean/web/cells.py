@@ -2,43 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping
-from datetime import date, datetime
+from datetime import date
 from typing import Any
 
+from cpclean.cleaning.values import NEEDS, in_words, typed_value
 from cpclean.data.columns import Column
 from cpclean.data.table import IncompleteTable
-from cpclean.errors import AnswerError, CPCleanError, offenders
+from cpclean.errors import AnswerError, offenders
 from cpclean.web.views import CellView
 
 LONGEST = 300  # characters of a cell that are shown
 MOST_TYPED = 10_000  # characters of a value
 MOST_CATEGORIES = 50  # that are listed for who types a value
 
-_NEEDS = {
-    "numeric": "a number, such as 41 or 0.5",
-    "boolean": "true or false",
-    "date": "a date, such as 2024-05-31",
-    "duration": "a duration in seconds, or such as 1 days 02:00:00",
-    "categorical": "a text",
-}
-
 
 def text_of(value: Any) -> str:
-    """A value in a few characters.
-
-    >>> text_of(0.30000000000000004), text_of(True), text_of(41.0)
-    ('0.3', 'true', '41')
-    """
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float):
-        return f"{value:.6g}" if abs(value) < 1e6 else f"{value:.10g}"
-    if isinstance(value, datetime):
-        midnight = (value.hour, value.minute, value.second, value.microsecond) == (0, 0, 0, 0)
-        return str(value.date() if midnight and value.tzinfo is None else value)
-    text = str(value) if isinstance(value, str | date) else " ".join(str(value).split())
+    """A value in a few characters."""
+    text = in_words(value) if isinstance(value, str | date) else " ".join(in_words(value).split())
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
@@ -122,16 +103,9 @@ def _value(column: Column, given: Any) -> Any:
         odd = any("\ud800" <= sign <= "\udfff" or sign == "\0" for sign in given)
         if odd or len(given) > MOST_TYPED:
             raise _unusable(column, f"{given[:20]}...")
-    if column.kind == "categorical":
-        return given
-    if isinstance(given, bool) and column.kind != "boolean":
+    if isinstance(given, bool) and column.kind not in ("boolean", "categorical"):
         raise _unusable(column, given)
-    try:
-        stored = column.stored(given)
-        usable = math.isfinite(stored) and (column.kind != "boolean" or stored in (0.0, 1.0))
-        shown = column.shown(stored) if usable else None
-    except (CPCleanError, ValueError, OverflowError, OSError):
-        shown = None
+    shown = typed_value(column, given)
     if shown is None:
         raise _unusable(column, given)
     return shown
@@ -139,5 +113,5 @@ def _value(column: Column, given: Any) -> Any:
 
 def _unusable(column: Column, given: Any) -> AnswerError:
     return AnswerError(
-        f"column {column.name!r} takes {_NEEDS[column.kind]}; got {str(given)[:80]!r}."
+        f"column {column.name!r} takes {NEEDS[column.kind]}; got {str(given)[:80]!r}."
     )

@@ -10,10 +10,11 @@ import numpy as np
 from cpclean.cleaning.question import Question
 from cpclean.cleaning.session import CleaningSession
 from cpclean.cleaning.subject import Known
+from cpclean.data.rows import Floats
 from cpclean.web.cells import text_of
 from cpclean.web.views import CandidateView
 
-# Of more candidates than this, the likeliest are listed.
+# Of more candidates than this, the likeliest are listed; of several holes, for each value one more.
 MOST_LISTED = 12
 
 
@@ -72,10 +73,7 @@ def detail_of(session: CleaningSession, row: int, version: int) -> Detail:
         shown, prior, near = question.candidates, question.prior, len(question.points)
         holes = tuple(name for name in subject.cells(row) if name not in known.raw)
         numbers = _numbers(given, shown, holes)
-    places = np.arange(len(shown))
-    if len(shown) > MOST_LISTED:
-        places = np.argsort(-prior, kind="stable")[:MOST_LISTED]
-    listed = places.tolist()
+    listed = _listed(shown, prior, holes)
     candidates = tuple(
         CandidateView(
             numbers[place],
@@ -85,6 +83,23 @@ def detail_of(session: CleaningSession, row: int, version: int) -> Detail:
         for place in listed
     )
     return Detail(row, holes, known, candidates, near, len(shown), version, tuple(listed), question)
+
+
+def _listed(shown: list[Any], prior: Floats, holes: tuple[str, ...]) -> list[int]:
+    """The places of the candidates that people see: the likeliest, if there are many.
+
+    Several holes are then answered one by one, so that each value of each hole has to be there.
+    """
+    if len(shown) <= MOST_LISTED:
+        return list(range(len(shown)))
+    ranked: list[int] = np.argsort(-prior, kind="stable").tolist()
+    listed, seen = ranked[:MOST_LISTED], set[Any]()
+    for place in ranked if len(holes) > 1 else []:
+        values = {(name, shown[place][name]) for name in holes}
+        if not values <= seen and place not in listed:
+            listed.append(place)
+        seen |= values
+    return listed
 
 
 def _numbers(given: list[Any], shown: list[Any], holes: tuple[str, ...]) -> list[int]:

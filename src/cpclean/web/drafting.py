@@ -13,10 +13,12 @@ import numpy as np
 
 from cpclean.data.columns import KINDS, Column
 from cpclean.data.frames import columns_from
+from cpclean.data.holding import complete_rows, empty_columns, held_out
 from cpclean.data.incomplete import Ints
 from cpclean.data.reading import read_table
 from cpclean.data.repairs import default_values
 from cpclean.data.table import Bools, IncompleteTable
+from cpclean.data.textfile import TextFile
 from cpclean.errors import CPCleanError, TableError
 from cpclean.report.words import count, listed
 from cpclean.storage.project import Project, Settings
@@ -33,6 +35,7 @@ _LABELS = ("label", "target", "class", "y", "outcome", "species")
 _TYPED = ("share", "neighbors", "null", "target", "answers")
 _MAYBE_NULL = ("?", "-", "--", "unknown", "missing")
 MOST_COLUMNS = MOST_HOLES
+LONGEST_VALUES = 2000  # characters of the candidates that are typed for a column
 SEED = 0  # of the rows that are held out
 
 
@@ -66,6 +69,7 @@ class Choice:
     target: str = "100"
     answers: str = "1"
     kinds: dict[str, str] = field(default_factory=dict)
+    repairs: dict[str, str] = field(default_factory=dict)  # candidates of a column, with | between
     dropped: frozenset[str] = frozenset()
 
     @classmethod
@@ -93,13 +97,15 @@ class Choice:
 
 def choice_of(form: Mapping[str, Any], draft: Draft) -> Choice:
     """The choices as they were sent, whatever they are worth."""
-    kinds, dropped = {}, set()
+    kinds, repairs, dropped = {}, {}, set()
     for at in range(MOST_COLUMNS):
         if f"column-{at}" not in form:
             break
         name, kind = text(form, f"column-{at}"), text(form, f"kind-{at}")
         if kind in KINDS:
             kinds[name] = kind
+        if typed_values := text(form, f"values-{at}").strip():
+            repairs[name] = typed_values[:LONGEST_VALUES]
         if text(form, f"drop-{at}"):
             dropped.add(name)
     by_file = text(form, "validation") == "file" and draft.points_path is not None
@@ -110,6 +116,7 @@ def choice_of(form: Mapping[str, Any], draft: Draft) -> Choice:
         validation="file" if by_file else "share",
         prior=prior if prior in dict(PRIORS) else "label",
         kinds=kinds,
+        repairs=repairs,
         dropped=frozenset(dropped),
         **typed,
     )
@@ -129,6 +136,7 @@ class ColumnLook:
     candidates: str
     remark: str
     dropped: bool
+    typed: str = ""  # candidates that take the place of these
 
 
 @dataclass(frozen=True)
@@ -178,6 +186,7 @@ def _column_look(column: Column, detected: str, choice: Choice) -> ColumnLook:
         _candidates(column) if n_holes else "no holes",
         f"It {doubt}; leave it out?" if doubt != column.treatment else "",
         column.name in choice.dropped,
+        choice.repairs.get(column.name, ""),
     )
 
 
@@ -220,9 +229,10 @@ def project_of(draft: Draft, choice: Choice) -> Project:
     if len(frame.columns) < 2:
         raise FieldError("label", "besides the label, at least one column has to stay.")
     with _noted([]):
+        own = _own_repairs(frame, choice)
         held = np.empty(0, np.int64)
         if choice.validation == "file":
-            points, labels = _given_points(draft, choice, _empty(frame))
+            points, labels = _given_points(draft, choice, empty_columns(frame))
         else:
             held = _held_out(frame, choice, share)
             points = frame.iloc[held].drop(columns=choice.label)
@@ -231,6 +241,7 @@ def project_of(draft: Draft, choice: Choice) -> Project:
         table = IncompleteTable(
             frame.iloc[rest],
             label=choice.label,
+            repairs=own or "default",
             prior=choice.prior,
             kinds={
                 name: kind
@@ -245,11 +256,60 @@ def project_of(draft: Draft, choice: Choice) -> Project:
                 f"no row of {draft.name} has a hole in a column that counts: nothing has to be "
                 "cleaned."
             )
-        about = {"file": draft.name, "rows": rest[table.rows_kept].tolist()}
+        about = {
+            "file": draft.name,
+            "rows": rest[table.rows_kept].tolist(),
+            "repairs": None if own else "default",
+            "prior": choice.prior,
+        }
         settings = Settings(
             n_neighbors=neighbors, answers_per_row=answers, target_share=target, about=about
         )
-        return Project.make(table, points, _as_classes(labels, table), settings, whole_frame)
+        return Project.make(
+            table,
+            points,
+            _as_classes(labels, table),
+            settings,
+            whole_frame,
+            TextFile.read(draft.path),
+        )
+
+
+def _own_repairs(frame: Any, choice: Choice) -> dict[str, list[Any]]:
+    """The candidates that were typed, for each column; the others have the default ones."""
+    columns = columns_from(frame, choice.kinds, choice.null_tokens)
+    return {
+        column.name: _typed(column, choice.repairs[column.name])
+        for column in columns
+        if column.name in choice.repairs and column.name != choice.label
+    }
+
+
+def _typed(column: Column, words: str) -> list[Any]:
+    """Candidates with | between them, as the column holds them."""
+    parts = [one.strip() for one in words.split("|") if one.strip()]
+    if column.kind == "categorical":
+        known = {str(value): value for value in column.frequencies}
+        return [known.get(one, one) for one in parts]
+    odd = [one for one in parts if not _fits(column, one)]
+    if odd or not parts:
+        raise FieldError(
+            f"values of {column.name}", f"the candidates of {column.name!r} are {column.kind}, "
+            f"with | between them, such as {_example(column)}; got {(odd or [words])[0][:40]!r}.",
+        )  # fmt: skip
+    return parts
+
+
+def _fits(column: Column, words: str) -> bool:
+    try:
+        return bool(np.isfinite(column.stored(words)))
+    except CPCleanError:
+        return False
+
+
+def _example(column: Column) -> str:
+    values = default_values(column)[:3] if len(column.observed) else ()
+    return " | ".join(text_of(column.shown(value)) for value in values) or "1 | 2"
 
 
 def read(draft: Draft, path: Path, choice: Choice) -> Any:
@@ -284,26 +344,24 @@ def _given_points(draft: Draft, choice: Choice, empty: list[Any]) -> tuple[Any, 
 
 
 def _held_out(frame: Any, choice: Choice, share: float) -> Ints:
-    """Complete rows, at random; the table keeps the rest."""
-    needed = frame.drop(columns=_empty(frame))
-    complete = np.flatnonzero(needed.notna().all(axis=1).to_numpy())
-    if not len(complete):
+    """Complete rows, at random, the same as in the terminal; the table keeps the rest."""
+    complete = complete_rows(frame)
+    wanted = max(1, round(share * len(frame)))
+    labels = frame[choice.label].mask(_unusable(frame, choice.label))
+    held = held_out(complete, labels, wanted, SEED)
+    if not len(held):
+        why = "every label is on one row only" if len(complete) else "no row is complete"
         raise FieldError(
-            "share", "no row is complete, so that none can be held out. Give complete rows in a "
-            "file of their own.",
+            "share", f"{why}, so that none can be held out. Give complete rows in a file of "
+            "their own.",
         )  # fmt: skip
-    wanted = min(max(1, round(share * len(frame))), max(1, len(complete) // 2))
-    return np.sort(np.random.default_rng(SEED).permutation(complete)[:wanted])
+    return held
 
 
 def _unusable(frame: Any, label: str) -> Bools:
     """The rows that are left out: without a label, or with nothing else."""
     nothing = frame.drop(columns=label).isna().all(axis=1)
     return np.asarray((frame[label].isna() | nothing).to_numpy(), dtype=bool)
-
-
-def _empty(frame: Any) -> list[Any]:
-    return list(frame.columns[frame.isna().all()])
 
 
 def _as_classes(labels: Any, table: IncompleteTable) -> Any:

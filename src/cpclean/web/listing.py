@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 from cpclean.errors import CPCleanError
-from cpclean.storage.base import Lease
+from cpclean.storage.base import Event, Lease
 from cpclean.storage.ledger import RowState
 from cpclean.web.cells import said_text
 from cpclean.web.engine import Now
-from cpclean.web.views import RowsView, RowView
+from cpclean.web.views import QuestionView, RowsView, RowView
 
 STATES = ("all", "open", "held", "answered", "skipped", "disputed", "waiting")
 SORTS = ("gain", "number", "state", "who", "said")
 ORDERS = ("asc", "desc")
 MOST_PER_PAGE = 500
+
+View = TypeVar("View", RowView, QuestionView)
 
 
 class ListingError(CPCleanError, ValueError):
@@ -42,28 +45,49 @@ def _row_view(
     told = None if now is None else now.ledger.rows.get(row)
     state = "open" if told is None else {"settled": "answered"}.get(told.state, told.state)
     still_open = now is None or row in now.place
-    if holders and still_open and state in ("open", "waiting", "disputed", "answered"):
-        state = "held"
-    who = holders if state == "held" else [] if told is None else [one.who for one in told.words]
+    held_by = holders if still_open and state != "skipped" else []
+    if held_by and state == "open":
+        state = "held"  # what is known of the others says more: disputed, and held by whom
+    who = [] if told is None else [one.who for one in told.words]
     gain = 0.0 if now is None or state == "skipped" else float(now.gains[row])
-    return RowView(row, number, state, gain, who, holes, said_of(now, told))
+    said = said_of(now, told)
+    return RowView(row, number, state, gain, who or held_by, holes, said, held_by)
 
 
 def said_of(now: Now | None, told: RowState | None) -> str | None:
-    """What people said of a row, in a line: what is settled, or each word that was had."""
-    if now is None or told is None:
+    """What is settled about a row, in a line; what is not is for nobody else to see.
+
+    Whoever is still to be asked should say what they know, not what others said before.
+    """
+    if now is None or told is None or told.state != "settled":
         return None
     known = now.session._state.known.get(told.row)
-    if told.state == "settled" and known is not None:
+    if known is not None:
         return said_text(_of_holes(now, told.row, known.raw))
-    answers = [event for event in told.words if event.kind != "skip"]
-    found = []
-    for event in answers:
-        raw = event.value
-        if event.candidate is not None:
-            raw = now.session._subject.candidates(event.row)[event.candidate]
-        found.append(said_text(raw))
-    return " / ".join(dict.fromkeys(found)) or None
+    answers = [_answered(now, one) for one in told.words if one.kind != "skip"]
+    return " / ".join(dict.fromkeys(answers)) or None
+
+
+def own_word(now: Now | None, row: int, who: str | None) -> str | None:
+    """What a person said of a row that is not settled yet; None if nothing, or if it is settled."""
+    told = None if now is None else now.ledger.rows.get(row)
+    if now is None or told is None or told.state == "settled":
+        return None
+    mine = [one for one in told.words if one.who == who and one.kind != "skip"]
+    return _answered(now, mine[0]) if mine else None
+
+
+def with_own(view: View, now: Now | None, who: str | None) -> View:
+    """The same for a person, who may see the own answer while others may not."""
+    own = own_word(now, view.row, who)
+    return view if own is None else replace(view, said=own)
+
+
+def _answered(now: Now, event: Event) -> str:
+    raw = event.value
+    if event.candidate is not None:
+        raw = now.session._subject.candidates(event.row)[event.candidate]
+    return said_text(raw or {})
 
 
 def _of_holes(now: Now, row: int, raw: dict[Any, Any]) -> dict[Any, Any]:
@@ -89,9 +113,7 @@ def page_of(
         )
     words = search.casefold().split()
     kept = [
-        one
-        for one in found
-        if state in ("all", one.state) and all(word in _searched(one) for word in words)
+        one for one in found if _is_in(one, state) and all(word in _searched(one) for word in words)
     ]
     kept.sort(key=lambda one: one.number)
     if sort == "gain":
@@ -110,6 +132,11 @@ def page_of(
     )
 
 
+def _is_in(row: RowView, state: str) -> bool:
+    """Whether a filter keeps a row: one that is held is found by that, too."""
+    return state in ("all", row.state) or (state == "held" and bool(row.held_by))
+
+
 def _searched(row: RowView) -> str:
-    parts = [str(row.number), row.state, row.said or "", *row.who, *row.holes]
+    parts = [str(row.number), row.state, row.said or "", *row.who, *row.held_by, *row.holes]
     return "\n".join(parts).casefold()

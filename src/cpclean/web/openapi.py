@@ -147,7 +147,7 @@ def _paths() -> dict[str, Schema]:
         )},
         "/api/progress": {"get": _get("How far it is", _ref("ProgressView"), own=[409])},
         "/api/rows": {"get": _get(
-            "All rows with holes, a page of them", _ref("RowsView"),
+            "All rows with holes, a page of them", _ref("RowsView"), _query("who", _NAME),
             _query("state", _one_of(STATES)), _query("sort", _one_of(SORTS)),
             _query("order", _one_of(ORDERS)),
             _query("page", {"type": "integer", "minimum": 1, "maximum": 10**6}),

@@ -28,8 +28,8 @@ from cpclean.web import forms, wording
 from cpclean.web.asking import all_certain, asked_of, candidate_like, page_of, where
 from cpclean.web.curves import picture_of
 from cpclean.web.desk import NotReadyError
+from cpclean.web.listing import with_own
 from cpclean.web.setup import Setup
-from cpclean.web.views import RowView
 
 PLACES = (
     ("question", "/question", "Question"),
@@ -228,7 +228,7 @@ class Pages:
         }  # fmt: skip
         if question is None:
             return self.page(request, "nothing.html", **common, **page_of(desk.progress()))
-        shown = asked_of(desk, question, sent)
+        shown = asked_of(desk, question, sent, who)
         told: dict[str, Any] = {}
         if error is not None:
             told["error"] = forms.sentence(str(error))
@@ -299,6 +299,7 @@ class Pages:
         return self.page(
             request, "progress.html", page="progress", progress=progress, says=picture.says,
             drawings=[Markup(drawn(picture, width)) for width in (WIDE, NARROW)],
+            milestones=wording.milestones(progress),
             curve_json=json.dumps(lines), numbers=[
                 progress.curve[at] for at in thinned(len(progress.curve), MOST_NUMBERS)
             ],
@@ -319,7 +320,8 @@ class Pages:
             per_page=PER_PAGE,
             search=asked.get("search", "")[:200],
         )
-        found = replace(found, rows=[self._unbiased(one, request) for one in found.rows])
+        who, now = self.state.security.who(request), self.state.desk.engine.now
+        found = replace(found, rows=[with_own(one, now, who) for one in found.rows])
         most = max((one.gain for one in found.rows), default=0.0)
         kept = {"search": found.search, "state": found.state, "sort": found.sort,
                 "order": found.order}  # fmt: skip
@@ -328,13 +330,6 @@ class Pages:
             states=[(one, one) for one in STATES],
             link=lambda page: "/rows?" + urlencode({**kept, "page": page}),
         )  # fmt: skip
-
-    def _unbiased(self, row: RowView, request: Request) -> RowView:
-        """A row that others still have to check does not show what was said of it."""
-        hidden = (
-            row.state in ("waiting", "held") and self.state.security.who(request) not in row.who
-        )
-        return replace(row, said=None) if hidden else row
 
     # -- out ---------------------------------------------------------------------------------
 

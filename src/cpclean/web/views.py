@@ -39,7 +39,8 @@ class QuestionView:
     number : int
         The row's number for people: in the file, where 0 is the first one below the header.
     candidates : list of CandidateView
-        The likeliest, if there are many; `n_candidates` counts all.
+        The likeliest, if there are many, and one for each value of several holes;
+        `n_candidates` counts all.
     gain : float
         By how much the mean entropy of the predictions is expected to fall, in nats.
     near : int
@@ -156,7 +157,16 @@ class ProgressView:
 class RowView:
     """One line of the table of rows with holes.
 
-    `state` is "open", "held", "answered", "skipped", "disputed" or "waiting".
+    Attributes
+    ----------
+    state : {"open", "held", "answered", "skipped", "disputed", "waiting"}
+        "held" is a row of which nothing is said yet and that somebody has open.
+    who : list of str
+        Who said something of it, or else who holds it.
+    said : str or None
+        What is settled; what one person said before others is shown to nobody else.
+    held_by : list of str
+        Who has it open now, whatever its state.
     """
 
     row: int
@@ -166,6 +176,7 @@ class RowView:
     who: list[str]
     holes: list[str]
     said: str | None
+    held_by: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

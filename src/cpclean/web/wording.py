@@ -17,6 +17,7 @@ _KINDS = {
     "categorical": "a text",
 }
 MOST_NAMED = 4  # categories in a hint; the list of the field has them all
+MILESTONES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
 
 
 def takes(cell: CellView) -> str:
@@ -110,6 +111,17 @@ def outlook(progress: ProgressView) -> str:
         return said
     more = count(progress.to_target, "more answer")
     return f"{said} About {more} should bring it to {percent(progress.target)}."
+
+
+def milestones(progress: ProgressView) -> list[tuple[float, int]]:
+    """Shares that are not certain yet, and about how many more answers each is expected to take."""
+    found = []
+    for share in sorted({*MILESTONES, progress.target}):
+        reached = next((at for at, mean in progress.expected if mean >= share - 1e-9), None)
+        if reached is not None and share > progress.certain_share:
+            rows = max(1, reached - progress.answers)
+            found.append((share, rows * progress.answers_per_row))
+    return found
 
 
 def _are(progress: ProgressView) -> str:

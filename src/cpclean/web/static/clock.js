@@ -1,4 +1,4 @@
-// How long an answer took, counting only the time in which the page was seen; and one answer a click.
+// How long an answer took, counting only the time in which the page was seen.
 (function () {
   "use strict";
   var spent = 0;
@@ -15,20 +15,11 @@
   });
 
   document.querySelectorAll("form").forEach(function (form) {
-    form.addEventListener("submit", function (event) {
-      if (form.dataset.sent) {
-        event.preventDefault();
-        return;
-      }
-      form.dataset.sent = "yes";
-      var now = spent + (since === null ? 0 : performance.now() - since);
+    form.addEventListener("submit", function () {
       var field = form.elements.namedItem("seconds");
-      if (field) field.value = (now / 1000).toFixed(2);
+      if (!field || form.dataset.said) return; // sent later, when the server is back
+      form.dataset.said = "yes";
+      field.value = ((spent + (since === null ? 0 : performance.now() - since)) / 1000).toFixed(2);
     });
-  });
-
-  // The back button brings the page as it was left; what it asks may be answered by now.
-  window.addEventListener("pageshow", function (event) {
-    if (event.persisted) window.location.reload();
   });
 })();

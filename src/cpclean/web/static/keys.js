@@ -44,7 +44,9 @@
   }
 
   function save() {
-    var form = document.getElementById("pick");
+    var free = document.getElementById("free");
+    var typed = free && Array.from(free.querySelectorAll("input[type=text]")).some(function (one) { return one.value.trim(); });
+    var form = document.getElementById("pick") || (typed ? free : null);
     if (!form) return false;
     form.requestSubmit();
     return true;

@@ -25,7 +25,7 @@
     document.dispatchEvent(new CustomEvent("cpclean:progress", { detail: progress }));
     if (progress.version === version) return;
     version = progress.version;
-    if (document.querySelector("[data-wait]")) window.location.reload();
+    if (document.querySelector("[data-wait]") && document.getElementById("held").hidden) window.location.reload();
     else renew();
   }
 
@@ -63,11 +63,13 @@
     source = new EventSource("/live");
     source.addEventListener("progress", function (event) { show(JSON.parse(event.data)); });
     source.addEventListener("open", function () {
+      cpclean.lost = false;
       window.clearTimeout(lost);
       lost = null;
       away(false);
     });
     source.addEventListener("error", function () {
+      cpclean.lost = true; // send.js looks before it sends
       if (!lost) lost = window.setTimeout(function () { away(true); }, 3000);
       if (source && source.readyState === EventSource.CLOSED) {
         source = null; // refused, not interrupted: the browser itself would not try again

@@ -116,7 +116,7 @@
     plot.setAttribute("aria-valuemax", found.length - 1);
     plot.setAttribute("aria-valuenow", found.indexOf(here));
     plot.setAttribute("aria-valuetext", reading(here));
-    out.textContent = reading(here);
+    out.textContent = at === null ? "Point at the picture to read it." : reading(here);
   }
 
   function nearest(event) {

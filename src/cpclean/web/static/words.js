@@ -13,5 +13,5 @@
     return Number(value).toLocaleString("en");
   }
 
-  window.cpclean = { percent: percent, number: number };
+  window.cpclean = { percent: percent, number: number, lost: false };
 })();

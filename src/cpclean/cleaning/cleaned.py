@@ -1,0 +1,233 @@
+"""The cleaned table: the one that was given, with what was told in the place of holes.
+
+A text file stays as it is but for the told cells, which are spelt as their column spells values. A
+frame keeps its dtypes, where they can hold what was told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from cpclean.cleaning.session import CleaningSession
+from cpclean.cleaning.values import categories_of, is_mark, mark_text
+from cpclean.data.columns import Column, is_null
+from cpclean.data.table import IncompleteTable
+from cpclean.data.textfile import TextFile
+
+_WHOLE = re.compile(r"\s*[+-]?[0-9]+\s*")
+
+# What stands in a cell, by column and by the row's number in what was given.
+Told = dict[str, dict[int, Any]]
+
+
+def told_of(
+    session: CleaningSession, table: IncompleteTable, rows: Sequence[int], fill: str | None
+) -> Told:
+    """What was told, and what `fill` guesses for the rest, if it is to.
+
+    Parameters
+    ----------
+    rows : sequence of int
+        Where each row of the table stands in what was given.
+    fill : {"default", "likely"} or None
+        As for `CleaningSession.world`; None leaves out what nobody told.
+    """
+    told: Told = {}
+    if fill is not None:
+        world = as_pandas(session.world(fill))
+        for name, holes in zip(table.names, table.holes.T, strict=True):
+            values = world[name].tolist()
+            cells = {rows[row]: values[row] for row in np.flatnonzero(holes).tolist()}
+            told[name] = {row: value for row, value in cells.items() if not is_null(value)}
+    for row, known in session.known.items():
+        for name, value in known.items():
+            column = table.columns[table.names.index(name)]
+            if is_mark(value):
+                value = mark_text(value, categories_of(column, None))
+            told.setdefault(name, {})[rows[row]] = value
+    return {name: cells for name, cells in told.items() if cells}
+
+
+def as_pandas(frame: Any) -> Any:
+    """A frame of any library, or an array, as one of pandas whose rows are numbered from 0."""
+    if hasattr(frame, "to_pandas"):
+        return frame.to_pandas()
+    if isinstance(frame, np.ndarray):
+        import pandas as pd
+
+        return pd.DataFrame(frame, columns=[f"x{place}" for place in range(frame.shape[1])])
+    return frame.reset_index(drop=True)
+
+
+# -- as text -----------------------------------------------------------------------------------
+
+
+def fits(text: TextFile, frame: Any) -> bool:
+    """Whether a text file has the rows and columns of the frame that was read from it."""
+    try:
+        return bool(text.cells.shape == (len(frame) + 1, len(frame.columns)))
+    except ValueError:  # it can be read only with options that the frame was read with
+        return False
+
+
+def text_with(
+    text: TextFile,
+    frame: Any,
+    table: IncompleteTable,
+    rows: Sequence[int],
+    told: Told,
+    domains: bool = False,
+) -> TextFile | None:
+    """A text file with what was told; None if its cells are not those of the frame.
+
+    Parameters
+    ----------
+    text : TextFile
+    frame : pandas.DataFrame
+        What was read from it, all columns included.
+    table : IncompleteTable
+        Made of some rows and columns of the frame.
+    rows : sequence of int
+        Where each row of the table stands in the frame.
+    told : as `told_of` gives it
+    domains : bool
+        Whether the file lists what cells can be, as `cpclean.data.domains` describes.
+    """
+    if not fits(text, frame):
+        return None
+    names = [str(name) for name in frame.columns]
+    cells: dict[tuple[int, int], str] = {}
+    for name, values in told.items():
+        place = names.index(name)
+        column = table.columns[table.names.index(name)]
+        seen = text.cells[place].iloc[1:].to_numpy()[np.asarray(rows)].tolist()
+        spelt = _spelling(column, seen, text.decimal)
+        for row, value in values.items():
+            written = spelt(value)
+            cells[row + 1, place] = _bracketed(written) if domains else written
+    return text.with_cells(cells)
+
+
+def _spelling(column: Column, texts: list[str], decimal: str) -> Callable[[Any], str]:
+    """How the column of a file writes a value: as it has written it before, or much like that."""
+    there = [
+        (value, text)
+        for value, text, hole in zip(column.values.tolist(), texts, column.missing, strict=True)
+        if not hole
+    ]
+    before: dict[Any, str] = {}
+    for value, text in there:
+        before.setdefault(value, text)
+    whole = not there or any(_WHOLE.fullmatch(text) for _, text in there)
+    days = all(len(text.strip()) <= len("2024-05-31") for _, text in there)
+
+    def spelt(value: Any) -> str:
+        stored = column.stored(value)
+        if stored in before:
+            return before[stored]
+        if column.kind == "numeric":
+            if whole and float(stored).is_integer():
+                return str(int(stored))
+            return repr(float(stored)).replace(".", decimal)
+        if column.kind == "date":
+            moment = column.shown(stored)
+            return str(moment.date()) if days and _is_midnight(moment) else moment.isoformat()
+        if column.kind == "duration":
+            return str(column.shown(stored))
+        return str(value)
+
+    return spelt
+
+
+def _is_midnight(moment: datetime) -> bool:
+    return (moment.hour, moment.minute, moment.second, moment.microsecond) == (0, 0, 0, 0)
+
+
+def _bracketed(text: str) -> str:
+    """A value where explicit domains would take it for a list."""
+    return re.sub(r"([\\|\[\]])", r"\\\1", text) if text.startswith("[") else text
+
+
+# -- as values ---------------------------------------------------------------------------------
+
+
+def frame_with(frame: Any, told: Told, whole: Mapping[str, str]) -> Any:
+    """A pandas frame with what was told.
+
+    Parameters
+    ----------
+    whole : dict from column to dtype
+        Columns that are floats for their holes alone, as `whole_columns` finds them.
+    """
+    made = frame.copy()
+    for name in made.columns:
+        made[name] = _placed(made[name], told.get(str(name), {}), whole.get(str(name)))
+    return made
+
+
+def whole_columns(frame: Any, text: TextFile | None = None) -> dict[str, str]:
+    """Columns of whole numbers that pandas made floats of, for floats can be missing.
+
+    Parameters
+    ----------
+    text : TextFile, optional
+        From which the frame was read: it tells 1 from 1.0.
+    """
+    found = {}
+    for place, name in enumerate(frame.columns):
+        there = frame[name].notna().to_numpy()
+        if frame[name].dtype != "float64" or there.all() or not there.any():
+            continue
+        if text is not None:
+            texts = text.cells[place].iloc[1:].to_numpy()[there]
+            whole = all(_WHOLE.fullmatch(one) for one in texts)
+        else:
+            whole = bool((frame[name].to_numpy()[there] % 1 == 0).all())
+        if whole:
+            found[str(name)] = "Int64"
+    return found
+
+
+def _placed(series: Any, cells: Mapping[int, Any], whole: str | None) -> Any:
+    """A column with values in some of its cells, in its own dtype where that can hold them."""
+    import pandas as pd
+
+    if not cells and whole is None:
+        return series
+    items = series.astype(object).tolist()
+    sample = next((one for one in items if not is_null(one)), None)
+    for row, value in cells.items():
+        items[row] = _like(value, sample)
+    items = [None if is_null(one) else one for one in items]
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        new = [one for one in dict.fromkeys(items) if one is not None]
+        listed = list(dict.fromkeys([*series.cat.categories, *new]))
+        items = pd.Categorical(items, categories=listed, ordered=series.cat.ordered)
+        return pd.Series(items, index=series.index)
+    for dtype in (whole, series.dtype):
+        try:
+            if dtype is not None:
+                return pd.Series(items, index=series.index, dtype=dtype)
+        except (TypeError, ValueError, OverflowError):  # a mean among whole numbers
+            continue
+    return pd.Series(items, index=series.index)
+
+
+def _like(value: Any, sample: Any) -> Any:
+    """A told value in the type of the values beside it."""
+    if isinstance(value, datetime):
+        if isinstance(sample, str):
+            return str(value.date()) if _is_midnight(value) else value.isoformat()
+        if isinstance(sample, date) and not isinstance(sample, datetime):
+            return value.date()
+    if isinstance(sample, Decimal) and isinstance(value, int | float):
+        return Decimal(str(value))
+    if isinstance(sample, str) and not isinstance(value, str | datetime | timedelta):
+        return str(value)
+    return value

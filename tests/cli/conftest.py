@@ -1,0 +1,14 @@
+"""Files for `cpclean clean`; tests of other commands have their own."""
+
+import pytest
+from cli.purchases import true_table, with_holes
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """A folder with train.csv and truth.csv, which is the current one."""
+    monkeypatch.chdir(tmp_path)
+    truth = true_table()
+    truth.to_csv("truth.csv", index=False)
+    with_holes(truth).to_csv("train.csv", index=False)
+    return tmp_path

@@ -1,0 +1,283 @@
+"""Out of the page and into a terminal: the table as it was given, and a log to go on from."""
+
+import gzip
+import io
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from cli.problems import written
+from click.testing import CliRunner
+from web.tables import small_project
+
+from cpclean.cli import main
+from cpclean.data.textfile import TextFile
+from cpclean.storage.opening import open_storage
+from cpclean.storage.project import Project
+from cpclean.web.drafting import Choice, Draft, project_of
+from cpclean.web.exporting import charset
+from cpclean.web.forms import FieldError
+
+ROWS = '''id;size;town;when;y
+007;65,0;"Köln";2024-01-31;s
+008;;Bonn;2024-02-01;l
+009;7,50;"Ulm, ""alt""";2024-02-02;s
+
+010;3;?;2024-02-03;l
+011;9;Köln;2024-02-04;s
+012;?;Ulm;2024-02-05;l
+013;+4;Bonn;2024-02-06;s
+014;08;Köln;2024-02-07;l
+'''
+POINTS = "size;town\n60;Bonn\n5;Köln\n8;Ulm\n40;Köln\n"
+OPTIONS = ("--label", "y", "--drop", "id", "--drop", "when", "--null", "?", "-k", "1", "--sep", ";",
+           "--decimal", ",", "--encoding", "latin-1", "--val", "val.csv")  # fmt: skip
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """A table as people have them, which is in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.csv").write_bytes(ROWS.replace("\n", "\r\n").encode("latin-1"))
+    (tmp_path / "val.csv").write_bytes(POINTS.encode("latin-1"))
+    return tmp_path
+
+
+def run(*arguments, said="q\n"):
+    done = CliRunner().invoke(main, [*map(str, arguments)], input=said)
+    assert done.exit_code == 0, done.output
+    return done
+
+
+def served(*arguments):
+    """What `cpclean serve` opens."""
+    found = []
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("cpclean.web.serving.run", lambda storage, *_, **__: found.append(storage))
+        run("serve", *arguments)
+    return found[0]
+
+
+@pytest.fixture
+def desk(files, desk_over):
+    return desk_over(served("train.csv", *OPTIONS))
+
+
+# -- the table -------------------------------------------------------------------------------------
+
+
+def test_nothing_but_told_cells_changes(desk, files):
+    before = (files / "train.csv").read_bytes()
+    assert desk.export_table(".csv") == before
+    assert charset(before, desk.project) == "iso8859-1"
+    desk.answer("Ann", 1, values={"size": "65"})
+    desk.answer("Bob", 5, values={"size": "2.25"})
+    desk.answer("Bob", 3, values={"town": "St. Gallen; SG"})
+    desk.ready()
+    expected = (
+        before.replace(b"008;;", b"008;65,0;")
+        .replace(b"012;?;", b"012;2,25;")
+        .replace(b"010;3;?;", b'010;3;"St. Gallen; SG";')
+    )
+    assert desk.export_table(".csv") == expected
+    values = pd.read_parquet(io.BytesIO(desk.export_table(".parquet")))
+    assert values["size"].tolist() == [65, 65, 7.5, 3, 9, 2.25, 4, 8]
+    tabs = desk.export_table(".tsv").decode("latin-1").split("\r\n")
+    assert tabs[3] == '009\t7,50\t"Ulm, ""alt"""\t2024-02-02\ts'
+
+
+def test_from_the_storage_alone(desk, files):
+    expected = (files / "train.csv").read_bytes()
+    for file in ("train.csv", "val.csv"):
+        (files / file).unlink()
+    with open_storage("train.csv.cpclean.db", create=False) as storage:
+        assert storage.project().text == TextFile(expected, ";", "iso8859-1", ",", ".csv")
+    assert desk.export_table(".csv") == expected
+
+
+def test_letters_that_the_file_does_not_have_make_it_utf_8(desk):
+    desk.answer("Ann", 3, values={"town": "Łódź"})
+    desk.ready()
+    content = desk.export_table(".csv")
+    assert charset(content, desk.project) == "utf-8"
+    text = content.decode("utf-8")
+    assert "Łódź" in text
+    assert "Köln" in text
+
+
+def test_the_same_bytes_as_in_a_terminal(desk, files):
+    """Several people, a correction, the same twice, a skip, an undo: the state is the same."""
+    desk.answer("Ann", 1, candidate=2)
+    desk.answer("Bob", 1, candidate=2)  # says the same
+    desk.answer("Bob", 5, values={"size": "12"})
+    desk.answer("Cem", 5, values={"size": "13"})  # corrects it
+    desk.skip("Ann", 3)
+    desk.skip("Bob", 3)
+    desk.answer("Ann", 3, candidate=0)
+    desk.undo("Ann")
+    desk.ready()
+    (files / "answers.jsonl").write_text(desk.export_log(), encoding="utf-8")
+    run("clean", "train.csv", *OPTIONS, "--log", "answers.jsonl", "--out", "out.csv")
+    assert (files / "out.csv").read_bytes() == desk.export_table(".csv")
+    given = ("train.csv", *OPTIONS, "--log", "answers.jsonl")
+    told = run("report", *given, "--static", "-o", "report.html")
+    certain = desk.engine.now.session.certain
+    assert told.stdout.startswith(f"{certain.sum()} of {len(certain)} predictions are certain")
+    lines = [json.loads(line) for line in (files / "answers.jsonl").read_text().splitlines()[1:]]
+    assert [(one["row"], one["who"]) for one in lines] == [
+        (1, "Ann"), (5, "Bob"), (5, "Cem"), (3, "Ann"),
+    ]  # fmt: skip
+
+
+def test_a_terminal_goes_on_and_takes_back(desk, files):
+    desk.answer("Ann", 1, candidate=2)
+    desk.answer("Bob", 5, candidate=1)
+    (files / "a.jsonl").write_text(desk.export_log(), encoding="utf-8")
+    text = run("clean", "train.csv", *OPTIONS, "--log", "a.jsonl", said="u\nq\n").stdout
+    assert "Going on from a.jsonl: 2 answers so far." in text
+    assert "Taken back: row 5" in text
+    again = run("clean", "train.csv", *OPTIONS, "--log", "a.jsonl", "--json")
+    assert json.loads(again.stdout)["answers"] == 1
+
+
+def test_what_is_disputed_is_open_in_a_terminal(files, desk_over):
+    desk = desk_over(served("train.csv", *OPTIONS, "--answers-per-row", "2"))
+    for who, row, candidate in (("Ann", 1, 2), ("Bob", 1, 2), ("Ann", 5, 1), ("Bob", 5, 0)):
+        desk.answer(who, row, candidate=candidate)
+    desk.answer("Ann", 3, candidate=0)  # waits for another
+    (files / "a.jsonl").write_text(desk.export_log(), encoding="utf-8")
+    done = run("clean", "train.csv", *OPTIONS, "--log", "a.jsonl", "--json")
+    assert json.loads(done.stdout)["rows_answered"] == 1
+
+
+def test_every_event_is_no_log_of_answers(desk, files):
+    desk.answer("Ann", 1, candidate=2)
+    (files / "e.jsonl").write_text(desk.export_log(everything=True), encoding="utf-8")
+    given = ["report", "train.csv", *OPTIONS, "--log", "e.jsonl", "-o", "r.html"]
+    done = CliRunner().invoke(main, given)
+    assert done.exit_code == 2
+    assert "has every event of a page" in done.stderr
+    assert "what=log" in done.stderr
+
+
+# -- the other way ---------------------------------------------------------------------------------
+
+
+def test_a_page_begins_with_the_answers_of_a_terminal(tmp_path, monkeypatch, desk_over):
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path)
+    given = ("train.csv", "--label", "y", "--val", "val.csv")
+    run("clean", *given, "--out", "out.csv", said="1\ns\n2\nu\n1\nq\n")
+    log = ("--log", "train.csv.answers.jsonl")
+    desk = desk_over(served(*given, *log))
+    assert desk.export_table(".csv") == (tmp_path / "out.csv").read_bytes()
+    events = desk.storage.events()
+    assert [(one.kind, one.who) for one in events] == [
+        ("answer", "terminal"), ("skip", "terminal"), ("answer", "terminal"),
+    ]  # fmt: skip
+    with served(*given, *log) as storage:
+        assert storage.events() == events, "taken in once"
+    # There and back again: the terminal goes on from what the page has.
+    (tmp_path / "again.jsonl").write_text(desk.export_log(), encoding="utf-8")
+    run("clean", *given, "--log", "again.jsonl", "--out", "again.csv")
+    assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "out.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("train.csv", *OPTIONS, "--log", "none.jsonl"), "'none.jsonl' cannot be read"),
+        (("train.csv", *OPTIONS, "--log", "val.csv"), "is no log of answers"),
+        (("--log", "val.csv"), "belong to a table: name it"),
+    ],
+)
+def test_a_log_that_is_none(files, arguments, told):
+    done = CliRunner().invoke(main, ["serve", *arguments, "--no-browser"])
+    assert done.exit_code == 2, done.output
+    assert told in done.stderr
+
+
+def test_a_log_of_something_else(files):
+    run("clean", "train.csv", *OPTIONS, said="1\nq\n")
+    given = ["serve", "train.csv", *OPTIONS, "-k", "3", "--log", "train.csv.answers.jsonl"]
+    done = CliRunner().invoke(main, [*given, "--no-browser"])
+    assert done.exit_code == 2
+    assert "neighbors was 1 and is 3" in done.stderr
+
+
+# -- other beginnings ------------------------------------------------------------------------------
+
+
+def test_an_uploaded_file_comes_back_as_it_was(files, desk_over):
+    lines = ['"65.0","Ulm","s"', '"","Bonn","l"', '"7","Ulm","s"', '"5","","l"', '"9","Ulm","s"']
+    text = "\n".join(["size,town,y", *lines, ""])
+    (files / "up.csv.gz").write_bytes(gzip.compress(text.encode()))
+    for name in ("p.csv", "uploaded.csv"):
+        (files / name).write_text("size,town\n60,Ulm\n")
+    draft = Draft("1", "w.csv", files / "up.csv.gz", "p.csv", files / "uploaded.csv")
+    project = project_of(draft, Choice("y", "file", neighbors="1"))
+    draft.remove()
+    storage = open_storage("memory://")
+    storage.create(project)
+    desk = desk_over(storage)
+    desk.answer("Ann", 1, values={"size": "41"})
+    desk.ready()
+    assert desk.export_table(".csv").decode() == text.replace('"","Bonn"', '"41","Bonn"')
+    (files / "train.csv").write_text(text)
+    (files / "a.jsonl").write_text(desk.export_log())
+    given = ("train.csv", "--label", "y", "-k", "1", "--val", "p.csv", "--log", "a.jsonl")
+    run("clean", *given, "--out", "out.csv")
+    assert (files / "out.csv").read_bytes() == desk.export_table(".csv")
+
+
+def test_an_uploaded_table_has_the_rows_held_out_that_a_terminal_has(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = written(tmp_path)
+    project = project_of(Draft("1", "train.csv", Path(names["train"])), Choice("y"))
+    with served("train.csv", "--label", "y") as storage:
+        assert storage.project().digest() == project.digest()
+        assert storage.project().journal_belongs == project.journal_belongs
+
+
+def test_rows_are_held_out_so_that_every_label_is_left(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b,y\n1,1,s\n2,2,l\n,,s\n3,3,m\n4,4,l\n5,,l\n")
+    draft = Draft("1", "t.csv", tmp_path / "t.csv")
+    project = project_of(draft, Choice("y", share="90", neighbors="1"))
+    assert project.table.dataset.classes.tolist() == ["l", "m", "s"]
+    (tmp_path / "t.csv").write_text("a,b,y\n1,1,s\n2,,l\n3,3,m\n")
+    with pytest.raises(FieldError, match="every label is on one row only"):
+        project_of(draft, Choice("y"))
+    (tmp_path / "t.csv").write_text("a,b,y\n1,,s\n2,,l\n,3,m\n")
+    with pytest.raises(FieldError, match="no row is complete"):
+        project_of(draft, Choice("y"))
+
+
+def test_explicit_domains(files, desk_over):
+    (files / "d.csv").write_text("age[18|30|65],pets,y\n40.0,[0|3],no\n,0,yes\n50,4,no\n20,4,yes\n")
+    (files / "v.csv").write_text("age,pets\n40,1\n")
+    desk = desk_over(served("d.csv", "--label", "y", "--domains", "--val", "v.csv", "-k", "1"))
+    desk.answer("Ann", 0, candidate=1)
+    desk.ready()
+    lines = desk.export_table(".csv").decode().splitlines()
+    assert lines == ["age[18|30|65],pets,y", "40.0,3,no", ",0,yes", "50,4,no", "20,4,yes"]
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".xlsx"])
+def test_other_files_have_no_text(files, desk_over, suffix):
+    frame = pd.read_csv("train.csv", sep=";", decimal=",", encoding="latin-1", na_values="?")
+    write = {".parquet": frame.to_parquet, ".xlsx": frame.to_excel}[suffix]
+    write(f"t{suffix}", index=False)
+    options = [one for one in OPTIONS if one not in ("--null", "?")]
+    desk = desk_over(served(f"t{suffix}", *options))
+    assert desk.project.text is None
+    desk.answer("Ann", 1, values={"size": "65"})
+    desk.ready()
+    found = pd.read_csv(io.BytesIO(desk.export_table(".csv")))
+    assert found["size"].tolist()[:3] == [65, 65, 7.5]
+
+
+def test_a_project_without_its_text_is_written_anew():
+    project = Project.from_bytes(small_project().to_bytes())
+    assert project.text is None
+    assert b'"text"' not in small_project().to_bytes()
