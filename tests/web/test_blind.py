@@ -95,3 +95,34 @@ def test_disputed_rows_are_found_while_somebody_holds_them(checked: TestClient) 
     told(checked, "Cem", row, SECRET)
     (found,) = checked.get("/api/rows?state=answered").json()["rows"]
     assert found["said"] == f"age = {SECRET}"
+
+
+def test_what_was_said_blindly_corrects_nobody(checked: TestClient) -> None:
+    row = single(checked)
+    post(checked, "/name", who="Bob")
+    blind = checked.get(f"/question?row={row}").text
+    assert 'name="correct"' not in blind
+    told(checked, "Ann", row, SECRET)
+    told(checked, "Cem", row, SECRET)  # meanwhile they settle it
+    sent = {"row": row, "column-0": "age", "value-0": "50.25"}
+    assert post(checked, "/answer", **sent, request_id="b1").is_success
+    desk_of(checked).ready()
+    assert desk_of(checked).engine.now.session.known[row] == {"age": float(SECRET)}
+    open_eyed = checked.get(f"/question?row={row}").text
+    assert SECRET in open_eyed
+    assert 'name="correct"' in open_eyed
+    assert post(checked, "/answer", **sent, request_id="b2", correct="1").is_success
+    desk_of(checked).ready()
+    assert desk_of(checked).engine.now.session.known[row] == {"age": 50.25}
+    kinds = [one.kind for one in desk_of(checked).storage.events()]
+    assert kinds == ["answer", "answer", "answer", "correction"]
+
+
+def test_a_program_says_that_it_corrects(checked: TestClient) -> None:
+    row = single(checked)
+    for who in ("Ann", "Cem"):
+        told(checked, who, row, SECRET)
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    for correct, kind in ((False, "answer"), (True, "correction")):
+        body = {"who": "Bob", "row": row, "values": {"age": "50.25"}, "correct": correct}
+        assert checked.post("/api/answer", json=body, headers=headers).json()["kind"] == kind

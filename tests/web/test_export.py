@@ -16,7 +16,7 @@ from cpclean.data.textfile import TextFile
 from cpclean.storage.opening import open_storage
 from cpclean.storage.project import Project
 from cpclean.web.drafting import Choice, Draft, project_of
-from cpclean.web.exporting import charset
+from cpclean.web.exporting import type_of
 from cpclean.web.forms import FieldError
 
 ROWS = '''id;size;town;when;y
@@ -70,7 +70,7 @@ def desk(files, desk_over):
 def test_nothing_but_told_cells_changes(desk, files):
     before = (files / "train.csv").read_bytes()
     assert desk.export_table(".csv") == before
-    assert charset(before, desk.project) == "iso8859-1"
+    assert type_of(".csv", before, desk.project) == "text/csv; charset=iso8859-1"
     desk.answer("Ann", 1, values={"size": "65"})
     desk.answer("Bob", 5, values={"size": "2.25"})
     desk.answer("Bob", 3, values={"town": "St. Gallen; SG"})
@@ -100,7 +100,7 @@ def test_letters_that_the_file_does_not_have_make_it_utf_8(desk):
     desk.answer("Ann", 3, values={"town": "Łódź"})
     desk.ready()
     content = desk.export_table(".csv")
-    assert charset(content, desk.project) == "utf-8"
+    assert type_of(".csv", content, desk.project) == "text/csv; charset=utf-8"
     text = content.decode("utf-8")
     assert "Łódź" in text
     assert "Köln" in text

@@ -347,3 +347,6 @@ def test_export(site: TestClient) -> None:
     assert site.get("/export/table.csv").headers["content-disposition"].endswith('"cleaned.csv"')
     assert site.get("/export/table.exe").status_code == 303
     assert '"who": "Ann"' in site.get("/export/log.jsonl").text
+    header, said = site.get("/export/answers.jsonl").text.splitlines()
+    assert '"cpclean": "answers"' in header
+    assert '"value": {"age": 47.0}' in said

@@ -280,7 +280,7 @@ def _belongs(line: bytes, path: Path) -> dict[str, Any]:
     if line.startswith(b'{"number": '):
         raise JournalError(
             f"{str(path)!r} has every event of a page, also what was taken back. Export the "
-            "answers that count instead: /api/export?what=log."
+            "answers that count instead: answers.jsonl, or /api/export?what=log."
         )
     if not usable or not isinstance(version, int):
         raise JournalError(

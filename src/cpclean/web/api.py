@@ -20,21 +20,13 @@ from starlette.routing import Route
 from cpclean.errors import AnswerError, CPCleanError, UnknownRowError
 from cpclean.storage.base import FullError, GoneError, LockedError, RefusedError, StorageError
 from cpclean.web.desk import Desk, NotReadyError
-from cpclean.web.exporting import SUFFIXES
+from cpclean.web.exporting import JSON_LINES, SUFFIXES, type_of
 from cpclean.web.labelstudio import CONFIG, take_annotations, tasks_of
 from cpclean.web.listing import with_own
 from cpclean.web.openapi import description
 from cpclean.web.security import error_response
 
-TYPES = {
-    ".csv": "text/csv; charset=utf-8",
-    ".tsv": "text/tab-separated-values; charset=utf-8",
-    ".json": "application/json",
-    ".parquet": "application/vnd.apache.parquet",
-    ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-}
 EXPORTS = ("table", "log", "events", "labelstudio", "labelstudio-config")
-JSON_LINES = "application/x-ndjson"
 
 Handler = Callable[["Call"], Awaitable[Response]]
 
@@ -196,14 +188,15 @@ def _asked(desk: Desk, who: str, row: int | None = None) -> dict[str, Any]:
 
 async def answer(call: Call) -> Response:
     """Take in an answer; with "next", give the next question too."""
-    await call.read({**_SAID, "candidate": (int,), "values": (dict,), "next": (bool,)})
+    own = {"candidate": (int,), "values": (dict,), "correct": (bool,), "next": (bool,)}
+    await call.read({**_SAID, **own})
     body, desk, who = call.body, call.desk, call.who()
     row = call.needed("row")
 
     def work() -> dict[str, Any]:
         taken = desk.answer(
             who, row, body.get("candidate"), body.get("values"), body.get("request_id"),
-            body.get("seconds"),
+            body.get("seconds"), body.get("correct", False),
         )  # fmt: skip
         return _taken(desk, who, asdict(taken), body)
 
@@ -275,7 +268,7 @@ async def export(call: Call) -> Response:
     desk = call.desk
     if what == "table":
         content = await run_in_threadpool(desk.export_table, suffix, fill)
-        return _file(content, TYPES[suffix], f"cleaned{suffix}")
+        return _file(content, type_of(suffix, content, desk.project), f"cleaned{suffix}")
     if what == "labelstudio":
         tasks = await run_in_threadpool(tasks_of, desk, limit)
         return JSONResponse(tasks)

@@ -6,6 +6,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from importlib import import_module
+from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Event, Lock
@@ -27,6 +28,7 @@ from cpclean.web.plain import message_page
 from cpclean.web.security import HEADERS, Guard, Security, error_response, take_login
 
 HERE = Path(__file__).parent
+COLOURS = files("cpclean.report") / "templates" / "colours.css"
 
 log = logging.getLogger("cpclean.web")
 
@@ -168,14 +170,21 @@ def _routes(state: AppState) -> list[BaseRoute]:
     ]
     if find_spec("cpclean.web.pages") is not None:
         found += import_module("cpclean.web.pages").routes(state)
-    files = StaticFiles(directory=HERE / "static", check_dir=False)
-    return [*found, Mount("/static", files, name="static")]
+    static = StaticFiles(directory=HERE / "static", check_dir=False)
+    return [*found, Route("/static/colours.css", _colours), Mount("/static", static, name="static")]
+
+
+async def _colours(request: Request) -> Response:
+    """Those of the report, which pages have too."""
+    return Response(COLOURS.read_text("utf-8"), media_type="text/css")
 
 
 async def _refused(request: Request, problem: Exception) -> Response:
     """What is not there, or not so: as JSON for programs, as a line for people."""
     assert isinstance(problem, HTTPException)
     status, text = problem.status_code, str(problem.detail)
+    if status == 404 and text == "Not Found":
+        text = "There is no such page"
     if request.url.path.startswith("/api/"):
         response = error_response(status, f"{text}: {request.method} {request.url.path}", "http")
     else:

@@ -188,6 +188,7 @@ class Desk:
             said=said,
             version=self.engine.version,
             n_candidates=detail.n_candidates,
+            settled=told is not None and told.state == "settled",
         )
 
     def _detail(self, now: Now, row: int) -> Detail:
@@ -205,6 +206,7 @@ class Desk:
         values: Mapping[str, Any] | None = None,
         request_id: str | None = None,
         seconds: float | None = None,
+        correct: bool = False,
     ) -> AnsweredView:
         """Take in what is true of a row; it is in the storage when this returns.
 
@@ -220,6 +222,9 @@ class Desk:
             The same for a call that is repeated because nobody knows whether it arrived.
         seconds : float, optional
             How long it took.
+        correct : bool
+            Whether the person has seen what several people agreed on, and knows better. Without
+            it, what is said of such a row is one more voice, for it may have been said blindly.
         """
         who, row, now = checked_name(who), self._checked_row(row), self.engine.now
         if (before := self._told_before(who, row, request_id)) is not None:
@@ -228,7 +233,7 @@ class Desk:
         entry = self._entry(now, row, candidate, values)
         told = None if now is None else now.ledger.rows.get(row)
         settled = told is not None and told.state == "settled"
-        kind = "correction" if settled else "answer"
+        kind = "correction" if settled and (correct or self.answers_per_row == 1) else "answer"
         said = Said(kind, who, row, entry.get("candidate"), entry.get("value"), seconds=seconds)
         return self._append(said, request_id)
 

@@ -16,7 +16,15 @@ from cpclean.storage.journal import VERSION
 from cpclean.storage.ledger import Ledger
 from cpclean.storage.project import Project
 
-SUFFIXES = (".csv", ".tsv", ".json", ".parquet", ".xlsx")
+TYPES = {
+    ".csv": "text/csv",
+    ".tsv": "text/tab-separated-values",
+    ".json": "application/json",
+    ".parquet": "application/vnd.apache.parquet",
+    ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+}
+SUFFIXES = tuple(TYPES)
+JSON_LINES = "application/x-ndjson"
 FILLS = ("default", "likely")
 _TEXTS = (".csv", ".tsv")
 
@@ -62,14 +70,16 @@ def table_bytes(
     return _written(frame_with(frame, told, whole_columns(frame, text)), suffix)
 
 
-def charset(content: bytes, project: Project) -> str:
-    """How a text that `table_bytes` gave is encoded: as the file was, or UTF-8."""
-    text = project.text
+def type_of(suffix: str, content: bytes, project: Project) -> str:
+    """The media type of what `table_bytes` gave: text is encoded as the file was, or UTF-8."""
+    if suffix not in _TEXTS:
+        return TYPES[suffix]
+    text, charset = project.text, "utf-8"
     try:
         content.decode("utf-8")
     except UnicodeDecodeError:
-        return "utf-8" if text is None else text.encoding
-    return "utf-8"
+        charset = "utf-8" if text is None else text.encoding
+    return f"{TYPES[suffix]}; charset={charset}"
 
 
 def _with_holes(session: CleaningSession, project: Project) -> Any:

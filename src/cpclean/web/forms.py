@@ -44,6 +44,7 @@ class AnswerForm:
     picked: dict[str, str] = field(default_factory=dict)
     typed: dict[str, str] = field(default_factory=dict)
     seconds: float | None = None
+    correct: bool = False  # the page showed what was said before
 
     @property
     def values(self) -> dict[str, str]:
@@ -109,6 +110,7 @@ def answer_of(form: Mapping[str, Any]) -> AnswerForm:
         picked,
         typed,
         seconds_of(form),
+        text(form, "correct") == "1",
     )
 
 

@@ -127,7 +127,8 @@ _VALUES: Schema = {
 def _paths() -> dict[str, Schema]:
     said = {"who": _NAME, "row": _ROW}
     spare = {"request_id": _REQUEST, "seconds": _SECONDS}
-    answer = {**spare, "candidate": _ROW, "values": _VALUES, "next": {"type": "boolean"}}
+    switches = {name: {"type": "boolean"} for name in ("correct", "next")}
+    answer = {**spare, "candidate": _ROW, "values": _VALUES, **switches}
     return {
         "/api/question": {"get": _get(
             "The best question that nobody else holds", _ref("Asked"),

@@ -28,6 +28,7 @@ from cpclean.web import forms, wording
 from cpclean.web.asking import all_certain, asked_of, candidate_like, page_of, where
 from cpclean.web.curves import picture_of
 from cpclean.web.desk import NotReadyError
+from cpclean.web.exporting import JSON_LINES, type_of
 from cpclean.web.listing import with_own
 from cpclean.web.setup import Setup
 
@@ -42,11 +43,6 @@ SORTS = (("gain", "gain"), ("number", "row"), ("state", "state"), ("who", "who")
 PER_PAGE = 25
 MOST_NUMBERS = 500  # lines of the table beside the picture
 FORMATS = ((".csv", "CSV"), (".parquet", "Parquet"), (".xlsx", "Excel"))
-TYPES = {
-    ".csv": "text/csv; charset=utf-8",
-    ".parquet": "application/vnd.apache.parquet",
-    ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-}
 
 HEADERS = {
     # A page of a table in work is never what it was: the back button asks for it anew.
@@ -80,6 +76,7 @@ def routes(state: Any) -> list[BaseRoute]:
         *(Route(path, pages.ready(handler)) for path, handler in with_desk.items()),
         Route("/export/table{suffix}", pages.ready(pages.table)),
         Route("/export/log.jsonl", pages.ready(pages.log)),
+        Route("/export/answers.jsonl", pages.ready(pages.answers)),
         Route("/answer", pages.ready(pages.answer), methods=["POST"]),
         Route("/skip", pages.ready(pages.skip), methods=["POST"]),
         Route("/undo", pages.ready(pages.undo), methods=["POST"]),
@@ -257,7 +254,9 @@ class Pages:
             values = None if candidate is not None else sent.values
             if candidate is None and not values:
                 raise AnswerError("choose or type a value first; if you know none, say so below.")
-            desk.answer(who, sent.row, candidate, values, sent.request_id, sent.seconds)
+            desk.answer(
+                who, sent.row, candidate, values, sent.request_id, sent.seconds, sent.correct
+            )
         except RefusedError:  # the back button, and then something else
             words = (
                 "this page was used before: what it said then is kept. To change that, answer again"
@@ -342,17 +341,22 @@ class Pages:
     async def table(self, request: Request) -> Response:
         """The cleaned table as a file."""
         suffix = request.path_params["suffix"]
-        if suffix not in TYPES:
+        if suffix not in dict(FORMATS):
             return see("/export")
         fill = "likely" if request.query_params.get("fill") else None
         content = await run_in_threadpool(self.state.desk.export_table, suffix, fill)
         name = f"{'filled' if fill else 'cleaned'}{suffix}"
-        return _file(content, name, TYPES[suffix])
+        return _file(content, name, type_of(suffix, content, self.state.desk.project))
 
     async def log(self, request: Request) -> Response:
         """The log as a file."""
         content = await run_in_threadpool(self.state.desk.export_log, True)
-        return _file(content, "log.jsonl", "application/jsonl; charset=utf-8")
+        return _file(content, "log.jsonl", JSON_LINES)
+
+    async def answers(self, request: Request) -> Response:
+        """What counts of it, as `cpclean clean` and `cpclean report` take it."""
+        content = await run_in_threadpool(self.state.desk.export_log, False)
+        return _file(content, "answers.jsonl", JSON_LINES)
 
 
 def _done(request: Request) -> str:

@@ -15,6 +15,7 @@ PAGE = """<!doctype html>
 <meta name="color-scheme" content="light dark">
 <title>{title} · cpclean</title>
 <link rel="icon" href="/static/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/static/colours.css">
 <link rel="stylesheet" href="/static/base.css">
 <link rel="stylesheet" href="/static/parts.css">
 </head>

@@ -54,6 +54,7 @@ def progress_of(engine: Engine, project: Project) -> ProgressView:
         ],
         answers_per_row=ledger.answers_per_row,
         trouble=engine.trouble,
+        left_out=[f"Event {number}: {why}" for number, why in ledger.left_out.items()],
     )
 
 

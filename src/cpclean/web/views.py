@@ -51,6 +51,8 @@ class QuestionView:
         Who answered it before.
     said : str or None
         What is known of the row so far, if it is opened to correct that.
+    settled : bool
+        Whether as many people as needed have said the same of it, or somebody has corrected it.
     """
 
     row: int
@@ -65,6 +67,7 @@ class QuestionView:
     said: str | None
     version: int
     n_candidates: int = 0
+    settled: bool = False
 
 
 @dataclass(frozen=True)
@@ -127,6 +130,8 @@ class ProgressView:
         Whether the engine has not caught up with all answers yet.
     trouble : str or None
         What keeps the engine from following, in words: such as a database that is out of reach.
+    left_out : list of str
+        What some program put into the log though it cannot be said of this table.
     """
 
     version: int
@@ -151,6 +156,7 @@ class ProgressView:
     pairs: list[PairView] = field(default_factory=list)
     answers_per_row: int = 1
     trouble: str | None = None
+    left_out: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
