@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from datetime import UTC, datetime
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +12,7 @@ from storage.projects import make_project
 from cpclean.errors import AnswerError
 from cpclean.storage.base import Event, RefusedError
 from cpclean.storage.following import Follower
-from cpclean.storage.ledger import Agreement, ledger_of
+from cpclean.storage.ledger import Agreement, Book, ledger_of
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -190,6 +191,18 @@ def test_one_answer_a_row_against_the_model(events):
     assert {row: s.decided.candidate for row, s in ledger.rows.items() if s.decided} == {
         row: one.candidate for row, one in last.items()
     }
+
+
+@settings(max_examples=150)
+@given(logs(), st.integers(1, 3), st.lists(st.integers(0, 14)))
+def test_a_book_that_is_kept_says_what_the_whole_log_says(events, n, cuts):
+    book = Book(n)
+    for start, end in pairwise(sorted({0, len(events), *(min(cut, len(events)) for cut in cuts)})):
+        before = book.ledger()
+        book.add(events[start:end])
+        assert book.last == end
+        assert book.ledger() == ledger_of(events[:end], n)
+        assert before == ledger_of(events[:start], n), "it stays as it was"
 
 
 @settings(max_examples=150)

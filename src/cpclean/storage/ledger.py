@@ -1,6 +1,7 @@
 """The ledger: what the events of a log say when all is told.
 
-A pure function of the events, so that every process that has read the same log knows the same.
+A pure function of the events, so that every process that has read the same log knows the same;
+whoever follows a log keeps a `Book`, and comes to the same.
 
 1. An undo takes back the event that it names. An undo can be undone: then it never was. An event
    counts unless an undo that counts itself names it.
@@ -30,6 +31,7 @@ from cpclean.storage.base import Event, RefusedError
 
 Spelling = Callable[[Event], Hashable]
 Entry = dict[str, Any]
+Pair = tuple[str, str]  # of names, in order
 
 
 def as_written(event: Event) -> Hashable:
@@ -108,7 +110,7 @@ class Ledger:
     rows: Mapping[int, RowState]
     answers: Mapping[str, int]
     skips: Mapping[str, int]
-    agreement: Mapping[tuple[str, str], Agreement]
+    agreement: Mapping[Pair, Agreement]
     latest: Mapping[str, int]
     undone: frozenset[int]
     left_out: Mapping[int, str]
@@ -182,38 +184,94 @@ def ledger_of(
     >>> ledger_of([first, second, third], answers_per_row=2).log
     ({'row': 3, 'candidate': 1},)
     """
-    listed = list(events)
-    if [event.number for event in listed] != list(range(1, len(listed) + 1)):
-        raise RefusedError("a ledger needs all events from the first on, each once and in order.")
-    undone = undone_events((event.number, event.undoes) for event in listed)
-    spelled: dict[int, Hashable] = {}
-    left_out: dict[int, str] = {}
-    for event in listed:
-        if event.kind != "undo" and event.number not in undone:
-            try:
-                spelled[event.number] = spelling(event)
-            except CPCleanError as problem:
-                left_out[event.number] = str(problem)
-    counting = [one for one in listed if one.number in spelled]
-    rows: dict[int, _Row] = {}
-    for event in counting:
-        rows.setdefault(event.row, _Row(answers_per_row, spelled)).take(event)
-    states = {row: one.state(row) for row, one in sorted(rows.items())}
-    told = counting if answers_per_row == 1 else _decisions(rows.values())
-    words = [event for state in states.values() for event in state.words]
-    return Ledger(
-        last=len(listed),
-        answers_per_row=answers_per_row,
-        log=tuple(event.entry for event in told),
-        numbers=tuple(event.number for event in told),
-        rows=states,
-        answers=dict(Counter(event.who for event in words if event.kind != "skip")),
-        skips=dict(Counter(event.who for event in words if event.kind == "skip")),
-        agreement=_agreement(states.values(), spelled),
-        latest={event.who: event.number for event in counting},
-        undone=frozenset(undone),
-        left_out=left_out,
-    )
+    book = Book(answers_per_row, spelling)
+    book.add(events)
+    return book.ledger()
+
+
+class Book:
+    """A ledger that is kept while events come: what each adds costs as much as its row does.
+
+    All events about a row stand by themselves, undos included, so that news of a row change what
+    is known of that row alone.
+
+    Parameters
+    ----------
+    answers_per_row, spelling
+        As for `ledger_of`.
+    """
+
+    def __init__(self, answers_per_row: int = 1, spelling: Spelling = as_written) -> None:
+        self._wanted, self._spelling = answers_per_row, spelling
+        self.last = 0  # the number of the last event that was taken in
+        self._events: dict[int, list[Event]] = {}
+        self._parts: dict[int, _Part] = {}
+        self._told: dict[int, Entry] = {}
+        self._undone: set[int] = set()
+        self._left_out: dict[int, str] = {}
+        self._answers: Counter[str] = Counter()
+        self._skips: Counter[str] = Counter()
+        self._same: Counter[Pair] = Counter()
+        self._both: Counter[Pair] = Counter()
+
+    def add(self, events: Iterable[Event]) -> None:
+        """Take in the next events, in order."""
+        touched: dict[int, None] = {}
+        for event in events:
+            if event.number != self.last + 1:
+                raise RefusedError(
+                    "a ledger needs all events from the first on, each once and in order."
+                )
+            self.last = event.number
+            self._events.setdefault(event.row, []).append(event)
+            touched[event.row] = None
+        for row in touched:
+            if row in self._parts:
+                self._count(self._parts[row], -1)
+            self._parts[row] = _part(row, self._events[row], self._wanted, self._spelling)
+            self._count(self._parts[row], 1)
+
+    def _count(self, part: _Part, sign: int) -> None:
+        """Add what a row says to what all say, or take it away again."""
+        if sign > 0:
+            self._told |= part.told
+            self._undone |= part.undone
+            self._left_out |= part.left_out
+        else:
+            for number in part.told:
+                del self._told[number]
+            for number in part.left_out:
+                del self._left_out[number]
+            self._undone -= part.undone
+        for event in part.state.words if part.state else ():
+            (self._skips if event.kind == "skip" else self._answers)[event.who] += sign
+        for pair, same in part.pairs:
+            self._both[pair] += sign
+            self._same[pair] += sign * same
+
+    def ledger(self) -> Ledger:
+        """What they say so far; later events do not change it."""
+        told = sorted(self._told.items())
+        latest: dict[str, int] = {}
+        for part in self._parts.values():
+            for who, number in part.latest.items():
+                latest[who] = max(number, latest.get(who, 0))
+        return Ledger(
+            last=self.last,
+            answers_per_row=self._wanted,
+            log=tuple(entry for _, entry in told),
+            numbers=tuple(number for number, _ in told),
+            rows={row: part.state for row, part in self._parts.items() if part.state},
+            answers=dict(+self._answers),
+            skips=dict(+self._skips),
+            agreement={
+                pair: Agreement(self._same[pair], both - self._same[pair])
+                for pair, both in sorted((+self._both).items())
+            },
+            latest=latest,
+            undone=frozenset(self._undone),
+            left_out=dict(sorted(self._left_out.items())),
+        )
 
 
 def undone_events(events: Iterable[tuple[int, int | None]]) -> set[int]:
@@ -224,6 +282,52 @@ def undone_events(events: Iterable[tuple[int, int | None]]) -> set[int]:
         if undoes is not None and number not in undone:
             undone.add(undoes)
     return undone
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What the events about one row say; `told` and `left_out` are by the number of the event."""
+
+    state: RowState | None  # None if nothing counts
+    told: dict[int, Entry]
+    undone: set[int]
+    left_out: dict[int, str]
+    latest: dict[str, int]
+    pairs: list[tuple[Pair, bool]]  # who answered, two by two, and whether they said the same
+
+
+def _part(row: int, events: Sequence[Event], wanted: int, spelling: Spelling) -> _Part:
+    undone = undone_events((event.number, event.undoes) for event in events)
+    spelled: dict[int, Hashable] = {}
+    left_out: dict[int, str] = {}
+    for event in events:
+        if event.kind != "undo" and event.number not in undone:
+            try:
+                spelled[event.number] = spelling(event)
+            except CPCleanError as problem:
+                left_out[event.number] = str(problem)
+    counting = [event for event in events if event.number in spelled]
+    found = _Row(wanted, spelled)
+    for event in counting:
+        found.take(event)
+    state = found.state(row) if counting else None
+    told = counting if wanted == 1 else [one for one in [found.decided or found.skipped] if one]
+    return _Part(
+        state,
+        {event.number: event.entry for event in told},
+        undone,
+        left_out,
+        {event.who: event.number for event in counting},
+        _pairs(state, spelled),
+    )
+
+
+def _pairs(state: RowState | None, spelled: Mapping[int, Hashable]) -> list[tuple[Pair, bool]]:
+    words = () if state is None else state.words
+    answers = {one.who: spelled[one.number] for one in words if one.kind != "skip"}
+    return [
+        (pair, answers[pair[0]] == answers[pair[1]]) for pair in combinations(sorted(answers), 2)
+    ]
 
 
 @dataclass
@@ -282,25 +386,6 @@ class _Row:
 
     def _has_answered(self, who: str) -> bool:
         return who in self.words and self.words[who].kind != "skip"
-
-
-def _decisions(rows: Iterable[_Row]) -> list[Event]:
-    """What is told to a session where several people have to agree: one event a row."""
-    found = [one.decided or one.skipped for one in rows]
-    return sorted((event for event in found if event), key=lambda event: event.number)
-
-
-def _agreement(
-    states: Iterable[RowState], spelled: Mapping[int, Hashable]
-) -> dict[tuple[str, str], Agreement]:
-    same: Counter[tuple[str, str]] = Counter()
-    both: Counter[tuple[str, str]] = Counter()
-    for state in states:
-        answers = {one.who: spelled[one.number] for one in state.words if one.kind != "skip"}
-        for pair in combinations(sorted(answers), 2):
-            both[pair] += 1
-            same[pair] += answers[pair[0]] == answers[pair[1]]
-    return {pair: Agreement(same[pair], both[pair] - same[pair]) for pair in sorted(both)}
 
 
 def common_length(one: Sequence[Any], other: Sequence[Any]) -> int:

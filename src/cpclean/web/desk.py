@@ -83,6 +83,7 @@ class Desk:
         self.engine = Engine(storage, project, self.answers_per_row)
         self._dirty = frozenset(project.dirty_rows.tolist())
         self._numbers = row_numbers(project)
+        self._progress = progress_of(self.engine, project)
 
     def start(self) -> None:
         """Let the engine begin; this returns at once."""
@@ -337,7 +338,10 @@ class Desk:
 
     def progress(self) -> ProgressView:
         """How far it is."""
-        return progress_of(self.engine, self.project)
+        found = self._progress
+        if found.version != self.engine.version:
+            found = self._progress = progress_of(self.engine, self.project)
+        return replace(found, busy=self.engine.behind, trouble=self.engine.trouble)
 
     def rows(
         self,

@@ -27,7 +27,7 @@ from cpclean.errors import CPCleanError
 from cpclean.storage.base import Event as LogEvent
 from cpclean.storage.base import Storage, StorageError
 from cpclean.storage.following import Follower
-from cpclean.storage.ledger import Ledger, ledger_of
+from cpclean.storage.ledger import Book, Ledger
 from cpclean.storage.project import Project
 from cpclean.web.details import Detail, detail_of
 from cpclean.web.forecast import Forecast, Outlook
@@ -82,7 +82,8 @@ class Engine:
     """
 
     def __init__(self, storage: Storage, project: Project, answers_per_row: int) -> None:
-        self._storage, self._project, self._wanted = storage, project, answers_per_row
+        self._storage, self._project = storage, project
+        self._book = Book(answers_per_row, project.spelling)
         self.now: Now | None = None
         self.accuracy: float | None = None
         self.outlook: Outlook | None = None
@@ -200,8 +201,9 @@ class Engine:
         return bool(fresh)
 
     def _follow(self, events: list[LogEvent]) -> None:
-        """Bring the session to what all events say."""
-        ledger = ledger_of(events, self._wanted, self._project.spelling)
+        """Bring the session to what all events say; if that fails, it can be tried again."""
+        self._book.add(events[self._book.last :])
+        ledger = self._book.ledger()
         follower = self._follower
         if follower is None:
             session = self._project.session()

@@ -23,7 +23,7 @@ from cpclean.web.app import AppState, make_app
 
 PORTS_TRIED = 50
 # Threads take turns this often: who answers must not wait for the engine's Python.
-SWITCH_SECONDS = 0.0005
+SWITCH_SECONDS = 0.0001
 
 
 class ListenError(CPCleanError):
