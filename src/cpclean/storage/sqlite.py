@@ -7,7 +7,6 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
@@ -15,6 +14,7 @@ from sqlalchemy.exc import DBAPIError
 
 from cpclean.storage.base import FullError, GoneError, LockedError, StorageError
 from cpclean.storage.sql import SqlStorage
+from cpclean.storage.turns import Turns
 
 # How long a writer waits for another one. People notice, but nothing is lost.
 BUSY_SECONDS = 10.0
@@ -44,10 +44,12 @@ class SqliteStorage(SqlStorage):
         self._path = Path(path).expanduser().absolute()
         _check_path(self._path, create)
         self._busy_seconds = busy_seconds
-        self._turn = Lock()
+        self._turns = Turns()
         self._file: os.stat_result | None = None
         engine = create_engine(
-            URL.create("sqlite", database=str(self._path)), connect_args={"timeout": busy_seconds}
+            URL.create("sqlite", database=str(self._path)),
+            connect_args={"timeout": busy_seconds},
+            max_overflow=45,  # with five that stay open, more than a server has threads
         )
         event.listen(engine, "connect", _on_connect)
         event.listen(engine, "begin", _on_begin)
@@ -82,13 +84,13 @@ class SqliteStorage(SqlStorage):
     @contextmanager
     def _in_turn(self, engine: Engine) -> Iterator[Connection]:
         """Threads take turns here: SQLite would let them sleep and look again now and then."""
-        if not self._turn.acquire(timeout=self._busy_seconds):
+        if not self._turns.take(self._busy_seconds):
             raise self._locked()
         try:
             with engine.begin() as connection:
                 yield connection
         finally:
-            self._turn.release()
+            self._turns.give()
 
     def _check_place(self) -> None:
         """SQLite would go on writing into a file that was removed, and nobody would find it."""
