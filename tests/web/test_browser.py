@@ -106,10 +106,13 @@ def test_the_whole_way_from_upload_to_export(visits: Any, tmp_path: Path) -> Non
         assert len(cleaned) == 91
         assert cleaned[number + 1].startswith("48,")
         assert downloaded(page, "[aria-labelledby=filled] a >> nth=1")[:4] == b"PAR1"
-        log = downloaded(page, "[aria-labelledby=log] a").decode().splitlines()
+        log = downloaded(page, "a[href='/export/log.jsonl']").decode().splitlines()
         kinds = [json.loads(line)["kind"] for line in log]
         assert kinds == ["answer", "undo", "answer", "correction"]
         assert all(json.loads(line)["seconds"] is not None for line in log[:1])
+        header, *said = downloaded(page, "a[href='/export/answers.jsonl']").decode().splitlines()
+        assert json.loads(header)["cpclean"] == "answers"
+        assert [json.loads(line)["row"] for line in said] == [json.loads(log[-1])["row"]] * 2
 
 
 def test_the_token_can_be_typed(people: Server, visits: Any) -> None:
