@@ -2,6 +2,7 @@
 
 import json
 import re
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -283,6 +284,43 @@ def test_an_answer_waits_until_a_new_server_knows_who_it_is(visits: Any, tmp_pat
         other.press("#who", "Enter")
         page.wait_for_url(f"**/question?skipped={row}", timeout=60_000)
         assert [(one["kind"], one["who"]) for one in events_of(visit)] == [("skip", "Ann")]
+
+
+def test_an_answer_is_not_sent_to_another_table(visits: Any, tmp_path: Path) -> None:
+    write_table(tmp_path / "people.csv")
+    write_table(tmp_path / "others.csv", seed=5)
+    with serving(tmp_path, "people.csv", "--label", "buys") as server:
+        port = server.port
+        visit = visits(server)
+        page = visit.begin("Ann")
+        row = visit.row
+    until(page, "cpclean.lost")
+    page.keyboard.press("s")
+    page.locator("#held").wait_for(state="visible")
+    with serving(tmp_path, "others.csv", "--label", "buys", port=port):
+        until(page, "document.getElementById('held').textContent.includes('another table')", 60)
+        page.wait_for_timeout(1500)
+        assert events_of(visit) == []
+    with serving(tmp_path, "people.csv.cpclean.db", port=port):
+        page.wait_for_url(f"**/question?skipped={row}", timeout=60_000)
+        assert [(one["kind"], one["who"]) for one in events_of(visit)] == [("skip", "Ann")]
+
+
+def test_what_was_stopped_can_be_sent_again(people: Server, visits: Any) -> None:
+    visit = visits(people)
+    page = visit.begin("Stan")
+    row = visit.row
+    people.process.send_signal(signal.SIGSTOP)
+    try:
+        page.click("#skip button", no_wait_after=True)
+        page.wait_for_timeout(500)
+        visit.context.new_cdp_session(page).send("Page.stopLoading")  # as Esc does
+        page.wait_for_timeout(1000)
+    finally:
+        people.process.send_signal(signal.SIGCONT)
+    page.click("#skip button")
+    page.wait_for_url(f"**/question?skipped={row}")
+    assert [one["kind"] for one in events_of(visit) if one["who"] == "Stan"] == ["skip"]
 
 
 def test_keys_alone_are_enough(people: Server, visits: Any) -> None:

@@ -332,6 +332,20 @@ def test_rows_come_in_pages_that_keep_the_filter(tmp_path: Path) -> None:
         assert "page 2 of 3" in client.get(found[1].replace("&amp;", "&")).text
 
 
+def test_the_page_of_another_table_is_refused(site: TestClient) -> None:
+    row = single(site)
+    page = site.get(f"/question?row={row}").text
+    sent = {**fields(page), "candidate": "0"}
+    assert sent["project"] == desk_of(site).mark
+    other = post(site, "/answer", **{**sent, "project": "0123456789abcdef"})
+    assert other.status_code == 409
+    assert "about another table" in other.text
+    assert post(site, "/skip", row=row, project="x").status_code == 409
+    assert desk_of(site).storage.last() == 0
+    assert post(site, "/answer", **sent).status_code == 303
+    assert desk_of(site).storage.last() == 1
+
+
 def test_export(site: TestClient) -> None:
     row = single(site)
     desk = desk_of(site)

@@ -20,7 +20,7 @@ from cpclean.cli.options import (
 from cpclean.cli.output import working
 
 if TYPE_CHECKING:
-    from cpclean.storage.base import Storage
+    from cpclean.storage.base import Event, Said, Storage
     from cpclean.storage.project import Project
 
 PORT = 8421
@@ -234,9 +234,10 @@ def _is_new(place: str) -> bool:
 
 
 def _take_in(storage: Storage | None, log: str) -> None:
-    """Append the answers of a log; those that were taken in before are not taken in again."""
+    """Append the answers of a log; what the same person said before is not said again."""
     import hashlib
     import json
+    from collections import Counter
 
     from cpclean.storage.base import Said
     from cpclean.storage.journal import read_answers
@@ -244,11 +245,12 @@ def _take_in(storage: Storage | None, log: str) -> None:
     project = None if storage is None else storage.project()
     if storage is None or project is None:
         raise Mistake("the answers of --log belong to a table: name it, with its label.")
+    known = Counter(_words(one) for one in storage.events() if one.kind != "undo")
+    seen: Counter[str] = Counter()
     told = []
-    for number, entry in enumerate(read_answers(log, project.journal_belongs)):
+    for entry in read_answers(log, project.journal_belongs):
         row, skip, seconds = entry["row"], "skip" in entry, entry.get("seconds")
         plain = {} if skip else project.entry(row, entry.get("candidate"), entry.get("value"))
-        words = json.dumps([number, row, skip, plain], sort_keys=True)
         said = Said(
             "skip" if skip else "answer",
             str(entry.get("who") or "terminal"),
@@ -257,9 +259,22 @@ def _take_in(storage: Storage | None, log: str) -> None:
             plain.get("value"),
             seconds=seconds if isinstance(seconds, int | float) else None,
         )
-        told.append((said, f"log-{hashlib.sha256(words.encode()).hexdigest()[:32]}"))
+        words = _words(said)
+        seen[words] += 1
+        if seen[words] > known[words]:
+            mark = hashlib.sha256(json.dumps([words, seen[words]]).encode()).hexdigest()[:32]
+            told.append((said, f"log-{mark}"))
     for said, request_id in told:
         storage.append(said, request_id)
+
+
+def _words(said: Said | Event) -> str:
+    """What somebody said of a row; a correction is an answer, too."""
+    import json
+
+    return json.dumps(
+        [said.who, said.row, said.kind == "skip", said.candidate, said.value], sort_keys=True
+    )
 
 
 def _check_same(project: Project, before: Project, name: str) -> None:

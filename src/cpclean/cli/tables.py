@@ -113,7 +113,8 @@ def open_problem(given: Training, validation: Validation) -> Problem:
         empty = empty_columns(getattr(frame, "frame", frame))
         points, labels, kept = read_points(validation.val, given, empty)
         return _problem(frame, given, points, labels, kept)
-    if given.label not in getattr(frame, "frame", frame).columns:
+    columns = getattr(frame, "frame", frame)
+    if given.label not in columns or columns[given.label].isna().all():
         return _problem(frame, given, None, None, None)  # which tells
     if given.domains:
         raise Mistake("with --domains, name the validation rows with --val.")

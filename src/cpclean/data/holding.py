@@ -29,8 +29,9 @@ def held_out(complete: Ints, labels: Any, wanted: int, seed: int) -> Ints:
     complete : ndarray of int
         As `complete_rows` gives them; if more are wanted, half of them are held out.
     labels : pandas.Series
-        Of all rows.
+        Of all rows; those without a label are not held out.
     """
+    complete = complete[labels.notna().to_numpy()[complete]]
     if wanted > len(complete):
         wanted = max(1, len(complete) // 2)
     order = np.random.default_rng(seed).permutation(complete)

@@ -40,7 +40,7 @@ class Follower:
         """
         kept = common_length(self._log, log)
         fresh = list(log[kept:])
-        before = self.session.answers
+        before = self.session._state  # never changed, only replaced
         back = self._sizes[-1] - self._sizes[kept]
         try:
             if back:
@@ -50,14 +50,9 @@ class Follower:
                 self.session.replay([entry])
                 sizes.append(self._size())  # what is known already is not kept
         except BaseException:
-            self._restore(before, len(before) - back)
+            self.session._state = before
             raise
         self._log, self._sizes = list(log), sizes
-
-    def _restore(self, before: list[dict[str, Any]], kept: int) -> None:
-        if self._size() > kept:
-            self.session.undo(self._size() - kept)
-        self.session.replay(before[self._size() :])
 
     def _size(self) -> int:
         """Entries of the session's log, which `answers` would copy."""

@@ -209,6 +209,7 @@ class Book:
         self._told: dict[int, Entry] = {}
         self._undone: set[int] = set()
         self._left_out: dict[int, str] = {}
+        self._latest: dict[str, int] = {}
         self._answers: Counter[str] = Counter()
         self._skips: Counter[str] = Counter()
         self._same: Counter[Pair] = Counter()
@@ -217,6 +218,7 @@ class Book:
     def add(self, events: Iterable[Event]) -> None:
         """Take in the next events, in order."""
         touched: dict[int, None] = {}
+        undone = False
         for event in events:
             if event.number != self.last + 1:
                 raise RefusedError(
@@ -225,24 +227,32 @@ class Book:
             self.last = event.number
             self._events.setdefault(event.row, []).append(event)
             touched[event.row] = None
+            undone = undone or event.kind == "undo"
         for row in touched:
-            if row in self._parts:
-                self._count(self._parts[row], -1)
-            self._parts[row] = _part(row, self._events[row], self._wanted, self._spelling)
-            self._count(self._parts[row], 1)
+            before = self._parts.get(row, _NOTHING)
+            now = self._parts[row] = _part(row, self._events[row], self._wanted, self._spelling)
+            self._replace(before, now)
+            self._count(before, -1)
+            self._count(now, 1)
+        parts = self._parts
+        if undone:  # what somebody said last may be what they said before that
+            self._latest, touched = {}, dict.fromkeys(parts)
+        for who, number in (pair for row in touched for pair in parts[row].latest.items()):
+            self._latest[who] = max(number, self._latest.get(who, 0))
+
+    def _replace(self, before: _Part, now: _Part) -> None:
+        """Let what all say go on with what a row says now; what stays, stays in its place."""
+        self._undone -= before.undone
+        self._undone |= now.undone
+        for number in before.told.keys() - now.told.keys():
+            del self._told[number]
+        for number in before.left_out.keys() - now.left_out.keys():
+            del self._left_out[number]
+        self._told |= now.told
+        self._left_out |= now.left_out
 
     def _count(self, part: _Part, sign: int) -> None:
         """Add what a row says to what all say, or take it away again."""
-        if sign > 0:
-            self._told |= part.told
-            self._undone |= part.undone
-            self._left_out |= part.left_out
-        else:
-            for number in part.told:
-                del self._told[number]
-            for number in part.left_out:
-                del self._left_out[number]
-            self._undone -= part.undone
         for event in part.state.words if part.state else ():
             (self._skips if event.kind == "skip" else self._answers)[event.who] += sign
         for pair, same in part.pairs:
@@ -252,10 +262,6 @@ class Book:
     def ledger(self) -> Ledger:
         """What they say so far; later events do not change it."""
         told = sorted(self._told.items())
-        latest: dict[str, int] = {}
-        for part in self._parts.values():
-            for who, number in part.latest.items():
-                latest[who] = max(number, latest.get(who, 0))
         return Ledger(
             last=self.last,
             answers_per_row=self._wanted,
@@ -268,7 +274,7 @@ class Book:
                 pair: Agreement(self._same[pair], both - self._same[pair])
                 for pair, both in sorted((+self._both).items())
             },
-            latest=latest,
+            latest=dict(self._latest),
             undone=frozenset(self._undone),
             left_out=dict(sorted(self._left_out.items())),
         )
@@ -294,6 +300,9 @@ class _Part:
     left_out: dict[int, str]
     latest: dict[str, int]
     pairs: list[tuple[Pair, bool]]  # who answered, two by two, and whether they said the same
+
+
+_NOTHING = _Part(None, {}, set(), {}, {}, [])
 
 
 def _part(row: int, events: Sequence[Event], wanted: int, spelling: Spelling) -> _Part:
@@ -390,7 +399,7 @@ class _Row:
 
 def common_length(one: Sequence[Any], other: Sequence[Any]) -> int:
     """How many entries two logs have in common from the start."""
-    return next(
-        (place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
-        min(len(one), len(other)),
-    )
+    least = min(len(one), len(other))
+    if list(one[:least]) == list(other[:least]):  # nearly always, and quick: they are the same
+        return least
+    return next(place for place in range(least) if one[place] != other[place])

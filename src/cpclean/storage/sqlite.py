@@ -45,6 +45,7 @@ class SqliteStorage(SqlStorage):
         _check_path(self._path, create)
         self._busy_seconds = busy_seconds
         self._turns = Turns()
+        self._is_ahead = False
         self._file: os.stat_result | None = None
         engine = create_engine(
             URL.create("sqlite", database=str(self._path)),
@@ -66,7 +67,8 @@ class SqliteStorage(SqlStorage):
         try:
             with self._engine.connect() as connection:
                 raw: Any = connection.connection.dbapi_connection
-                raw.execute("PRAGMA journal_mode = WAL")
+                (mode,) = raw.execute("PRAGMA journal_mode = WAL").fetchone()
+                self._is_ahead = mode == "wal"
         except DBAPIError as problem:
             raise self._translated(problem) from problem
         except sqlite3.Error as problem:
@@ -76,7 +78,9 @@ class SqliteStorage(SqlStorage):
         return self._in_turn(self._engine)
 
     def _lending(self) -> AbstractContextManager[Connection]:
-        return self._in_turn(self._engine.execution_options(use="lend"))
+        # Without a write-ahead log, where a disk cannot have one, leases are kept like events.
+        use = "lend" if self._is_ahead else "keep"
+        return self._in_turn(self._engine.execution_options(use=use))
 
     def _reading(self) -> AbstractContextManager[Connection]:
         return self._engine.execution_options(use="read").begin()

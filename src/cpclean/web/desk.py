@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections import ChainMap
 from collections.abc import Mapping
@@ -106,6 +107,11 @@ class Desk:
         about = self.project.settings.about
         found = about.get("file") if isinstance(about, dict) else None
         return str(found) if found else self.storage.name
+
+    @property
+    def mark(self) -> str:
+        """The same for pages about the same table with the same candidates, and for no others."""
+        return hashlib.sha256(repr(sorted(self.project.belongs.items())).encode()).hexdigest()[:16]
 
     # -- questions -------------------------------------------------------------------------
 

@@ -171,9 +171,9 @@ class Engine:
 
     def _publish(self, now: Now | None = None) -> None:
         with self._changed:
-            self.version += 1
             if now is not None:
                 self.now, self._following = now, False
+            self.version += 1
             self._changed.notify_all()
 
     def _catch_up(self) -> bool:

@@ -90,6 +90,10 @@ def see(path: str, **query: Any) -> RedirectResponse:
     return RedirectResponse(f"{path}?{urlencode(query)}" if query else path, status_code=303)
 
 
+class OtherProjectError(CPCleanError):
+    """What is sent belongs to a project that is not served here any more."""
+
+
 class Pages:
     """The handlers, over the state of the app."""
 
@@ -108,6 +112,7 @@ class Pages:
             "csrf": security.csrf(request),
             "who": security.who(request),
             "progress": progress,
+            "project": "" if self.state.desk is None else self.state.desk.mark,
             "all_certain": progress is not None and all_certain(progress),
             "places": PLACES,
             **dict.fromkeys(("page", "problem", "error", "error_at", "done"), ""),
@@ -125,7 +130,11 @@ class Pages:
                 asked = request.url.path + (f"?{request.url.query}" if request.url.query else "")
                 return see("/name", next=asked if request.method == "GET" else "/question")
             try:
+                if request.method == "POST":
+                    await self._check_project(request)
                 return await handler(request)
+            except OtherProjectError as error:
+                return await self.problem(request, "This is another table", error, 409)
             except UnknownRowError as error:
                 return await self.problem(request, "There is no such row", error, 404)
             except NotReadyError as error:
@@ -138,6 +147,15 @@ class Pages:
                 return await self.problem(request, "That did not work", error, 422)
 
         return guarded
+
+    async def _check_project(self, request: Request) -> None:
+        """Refuse the form of a page about another table, which this address had before."""
+        mark = forms.text(await request.form(), "project")
+        if mark and mark != self.state.desk.mark:
+            raise OtherProjectError(
+                "the page that was sent is about another table than the one that is served here "
+                "now. Nothing was taken in; start the server with that table, and send it again."
+            )
 
     def _not_ready(self, request: Request, error: Exception) -> Response:
         words = forms.sentence(str(error))

@@ -87,8 +87,10 @@
 
   // A browser keeps few connections to one server: a page that nobody sees gives its own back.
   document.addEventListener("visibilitychange", function () {
-    if (document.hidden) close();
-    else open();
+    if (document.hidden) {
+      close();
+      cpclean.lost = true; // until the stream is open again, nobody knows
+    } else open();
   });
   window.addEventListener("pagehide", close);
   if (!document.hidden) open();

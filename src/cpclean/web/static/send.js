@@ -6,11 +6,12 @@
   var waiting = null; // the form to be sent, and the button that was pressed
   var asking = false; // whether the server is being asked, now and again
   var passing = false; // the server is back: the form may go
-  var sent = false; // a second click sends nothing
+  var sent = 0; // when: a second click sends nothing, but one that was stopped can be sent again
 
   var words = {
     away: "The server cannot be reached. What you entered is still here: keep this page open, and it is sent as soon as the server is back.",
     strange: "The server was started anew and does not know you any more. What you entered is still here: in another tab, open the address that the server printed and say your name; then it is sent.",
+    other: "The server has another table now. What you entered belongs to the one before, and is still here: it is sent when that is served again.",
   };
 
   // The page for the name is small, needs no database, and says whether we are still known.
@@ -27,6 +28,7 @@
         var csrf = page.querySelector("input[name=csrf]");
         var named = page.querySelector(".who") || !document.querySelector(".who");
         if (!csrf || !named) hold(words.strange);
+        else if (page.body.dataset.project !== document.body.dataset.project) hold(words.other);
         else go(csrf.value);
       })
       .catch(function () { hold(words.away); });
@@ -41,9 +43,11 @@
   function go(csrf) {
     asking = false;
     told.hidden = true;
-    passing = true;
     waiting.form.elements.namedItem("csrf").value = csrf; // of a server started anew, another one
+    passing = true;
+    sent = 0;
     waiting.form.requestSubmit(waiting.button);
+    passing = false;
   }
 
   // Who presses another button meanwhile has changed their mind.
@@ -51,12 +55,13 @@
     var form = event.target;
     if (event.defaultPrevented || form.getAttribute("method") !== "post") return;
     var there = passing || !(asking || cpclean.lost);
-    if (there && !sent) {
-      sent = true;
+    var twice = Date.now() - sent < 1000;
+    if (there && !twice) {
+      sent = Date.now();
       return;
     }
     event.preventDefault();
-    if (sent) return;
+    if (there) return;
     mark(false);
     waiting = { form: form, button: event.submitter };
     mark(true);
