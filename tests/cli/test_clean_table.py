@@ -191,6 +191,22 @@ def test_spelling_of_the_file_is_kept(files):
     assert Path("out.csv").read_text() == Path("train.csv").read_text()
 
 
+def test_told_values_are_spelt_as_their_column(files):
+    rows = ["true,2024-05-31 10:00:00,1,s", "true,2024-06-01 11:00:00,2,l", ",,2,s",
+            "true,2024-06-02 12:00:00,3,l"]  # fmt: skip
+    Path("train.csv").write_text("\n".join(["ok,at,g,y", *rows, ""]))
+    Path("val.csv").write_text("ok,at,g\ntrue,2024-06-02 12:00:00,2\n")
+    kinds = ("--kind", "ok=boolean", "--kind", "at=date")
+    options = ("--label", "y", *kinds, "--val", "val.csv", "-k", "1")
+    result = run("--out", "out.csv", options=options, said='ok=false, at="2024-07-01 09:00"\n')
+    assert result.exit_code == 0, result.output
+    rows[2] = "false,2024-07-01 09:00:00,2,s"
+    assert Path("out.csv").read_text().splitlines()[1:] == rows
+    found = pd.read_csv("out.csv")
+    assert found["ok"].dtype == bool
+    assert pd.to_datetime(found["at"])[2] == pd.Timestamp("2024-07-01 09:00")
+
+
 def test_explicit_domains(files):
     Path("train.csv").write_text("age[18|30|65],pets,y\n40,[0|3],no\n,0,yes\n50,4,no\n20,4,yes\n")
     Path("val.csv").write_text("age,pets\n40,1\n")

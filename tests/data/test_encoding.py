@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import pickle
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -30,6 +33,11 @@ def space(encoding: Encoding, ages: list[Any], cities: list[Any]) -> np.ndarray:
     return encoding.encode(
         [column_from_objects("age", ages), column_from_objects("city", cities, "categorical")]
     )
+
+
+def repickled(encoding: Encoding) -> Encoding:
+    again: Encoding = pickle.loads(pickle.dumps(encoding))
+    return again
 
 
 def test_minmax_is_fitted_on_observed_cells_only() -> None:
@@ -118,6 +126,18 @@ def test_the_same_is_told_once() -> None:
         assert [one.category for one in told] == [UnseenCategoryWarning]
         model.predict(points.assign(c="x"))
     assert "2 in column 'c'" in str(told[-1].message)
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, repickled])
+def test_a_copy_tells_again(copied: Callable[[Encoding], Encoding]) -> None:
+    encoding = fitted()
+    with pytest.warns(UnseenCategoryWarning, match="1 in column 'city'"):
+        space(encoding, [20], ["Z"])
+    made = copied(encoding)
+    assert made == encoding
+    with pytest.warns(UnseenCategoryWarning, match="1 in column 'city'"):
+        space(made, [20], ["Z"])
+    space(encoding, [20], ["Z"])  # told already
 
 
 def test_weight_0_leaves_a_column_out() -> None:

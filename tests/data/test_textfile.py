@@ -26,7 +26,8 @@ def tables(draw):
             pieces.append(quoted(text) if needed or draw(st.booleans()) else text)
             pieces.append(sep if place < width - 1 else end)
         if end != "\r" and number < height - 1:  # where pandas takes a line for none
-            pieces[-1] += draw(st.sampled_from(["", end, f" {end}"]))
+            blank = " " if sep == "\t" else "\t"
+            pieces[-1] += draw(st.sampled_from(["", end, f" {end}", f"{blank}{end}"]))
     pieces[-1] = draw(st.sampled_from([end, ""]))
     return cells, pieces, TextFile("".join(pieces).encode(), sep)
 
@@ -67,6 +68,18 @@ def test_separated_otherwise(table):
     assert file.for_suffix(".csv") is file
 
 
+def test_lines_that_are_blank_stay_blank_between_other_separators():
+    file = TextFile(b"a,b\n1,2\n\t\n \t\r\n3,4\n\t")
+    assert file.for_suffix(".tsv").content == b"a\tb\n1\t2\n\n\r\n3\t4\n"
+
+
+@pytest.mark.parametrize("content", [b"a;b\r\r;\t\r3;4\r", b'a;b\r\r;"x"\r3;4\r'])
+def test_cells_that_pandas_would_find_elsewhere_are_separated_anew(content):
+    file = TextFile(content, ";")
+    expected = file.cells.to_numpy().tolist()
+    assert file.for_suffix(".tsv").cells.to_numpy().tolist() == expected
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [
@@ -93,6 +106,8 @@ def test_a_line_that_ends_early():
     [
         ("utf-8", b"\xef\xbb\xbf", "utf-8"),
         ("utf-8-sig", b"", "utf-8"),
+        ("utf_8_sig", b"", "utf-8"),
+        ("UTF8", b"\xef\xbb\xbf", "utf-8"),
         ("utf-16", b"\xfe\xff", "utf-16-be"),
         ("utf-16", b"\xff\xfe", "utf-16-le"),
         ("latin-1", b"", "latin-1"),
@@ -101,6 +116,14 @@ def test_a_line_that_ends_early():
 def test_encodings_and_marks_stay(encoding, mark, codec):
     file = TextFile(mark + "ä,b\n,é\n".encode(codec), encoding=encoding)
     assert file.with_cells({(1, 0): "ö"}).content == mark + "ä,b\nö,é\n".encode(codec)
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding"),
+    [(b"a,b\n,\x87\x90\n", "cp932"), ("a,b\n,x\n".encode("utf-16-le"), "utf-16")],
+)
+def test_bytes_that_encoding_would_change_are_left_alone(content, encoding):
+    assert TextFile(content, encoding=encoding).with_cells({(1, 0): "41"}) is None
 
 
 def test_letters_that_the_encoding_does_not_have():
@@ -114,6 +137,18 @@ def test_cells_that_pandas_finds_elsewhere_are_left_alone():
     assert file.with_cells({(1, 0): "41"}) is None
     file.__dict__["cells"] = TextFile(b"a,b\n,x\n1,2\n").cells
     assert file.with_cells({(1, 0): "41"}) is None
+
+
+@pytest.mark.parametrize(
+    ("file", "cell", "text"),
+    [
+        (TextFile(b'a\tb\r \r\t "x"\r\t2\r', "\t"), (1, 1), 'q"q'),  # moves to the left
+        (TextFile(b"a\nx\ny\n"), (1, 0), " "),  # becomes a line with nothing in it
+        (TextFile(b"a\nx\ny\n"), (2, 0), ""),
+    ],
+)
+def test_cells_that_pandas_would_not_find_again_are_left_alone(file, cell, text):
+    assert file.with_cells({cell: text}) is None
 
 
 def test_from_files(tmp_path):

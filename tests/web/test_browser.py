@@ -323,6 +323,28 @@ def test_what_was_stopped_can_be_sent_again(people: Server, visits: Any) -> None
     assert [one["kind"] for one in events_of(visit) if one["who"] == "Stan"] == ["skip"]
 
 
+def test_many_pages_of_one_browser_share_a_stream(people: Server, visits: Any) -> None:
+    visit = visits(people)
+    page = visit.begin("Tab")
+    watching = []
+    for _ in range(7):  # a browser has six connections to one server
+        watching.append(visit.context.new_page())
+        watching[-1].goto(people.url("/progress"))
+    before = int(watching[-1].locator("[data-live=answers]").inner_text())
+    page.bring_to_front()
+    visit.answer()
+    for one in watching:
+        script = "n => Number(document.querySelector('[data-live=answers]').textContent) > n"
+        until(one, script, before)
+    page.close()  # whichever of them listens: the others go on
+    watching[0].close()
+    visit.page = watching[1]
+    visit.go("/question")
+    visit.ready()
+    visit.answer()
+    until(watching[2], script, before + 1)
+
+
 def test_keys_alone_are_enough(people: Server, visits: Any) -> None:
     visit = visits(people)
     page = visit.begin("Kay")

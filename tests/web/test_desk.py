@@ -451,6 +451,18 @@ def test_what_another_program_says_wrongly_does_not_stop_the_others(desk):
     assert desk.answer("Bob", 3, candidate=1).kind == "answer"
 
 
+def test_an_export_has_what_was_confirmed(desk, monkeypatch):
+    real = desk.engine._follow
+
+    def slow(events):
+        time.sleep(0.3)
+        real(events)
+
+    monkeypatch.setattr(desk.engine, "_follow", slow)
+    desk.answer("Ann", 1, candidate=2)
+    assert pd.read_csv(io.BytesIO(desk.export_table()))["size"][1] == 20
+
+
 def test_numbers_are_those_of_the_file(desk_over):
     project = small_project(about={"file": "t.csv", "rows": list(range(100, 150))})
     desk = desk_over(stored("memory://", project))

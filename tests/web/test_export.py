@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+from datetime import datetime
 from pathlib import Path
 
 import pandas as pd
@@ -11,10 +12,12 @@ from cli.problems import written
 from click.testing import CliRunner
 from web.tables import small_project
 
+from cpclean import IncompleteTable, read_table
+from cpclean.cleaning.cleaned import frame_with
 from cpclean.cli import main
 from cpclean.data.textfile import TextFile
 from cpclean.storage.opening import open_storage
-from cpclean.storage.project import Project
+from cpclean.storage.project import Project, Settings
 from cpclean.web.drafting import Choice, Draft, project_of
 from cpclean.web.exporting import type_of
 from cpclean.web.forms import FieldError
@@ -251,6 +254,69 @@ def test_rows_are_held_out_so_that_every_label_is_left(tmp_path):
     (tmp_path / "t.csv").write_text("a,b,y\n1,,s\n2,,l\n,3,m\n")
     with pytest.raises(FieldError, match="no row is complete"):
         project_of(draft, Choice("y"))
+
+
+SPELLINGS = [
+    ("boolean", "1", "1", "false", "0"),
+    ("boolean", "0.0", "0.0", "true", "1.0"),
+    ("boolean", "true", "true", "false", "false"),
+    ("boolean", "False", "False", "true", "True"),
+    ("boolean", "TRUE", "TRUE", "false", "FALSE"),
+    ("date", "2024-05-31", "2024-06-01", "2024-07-01", "2024-07-01"),
+    ("date", "2024-05-31", "2024-06-01", "2024-07-01 10:30", "2024-07-01T10:30:00"),
+    ("date", "2024-05-31", "2024-06-01 08:00", "2024-07-01 10:30", "2024-07-01 10:30"),
+    ("date", "2024-05-31 10:00:00", "2024-06-01 11:00:00", "2024-07-01", "2024-07-01 00:00:00"),
+    ("date", "2024-05-31 10:00", "2024-06-01 11:00", "2024-07-01T09:00", "2024-07-01 09:00"),
+    ("date", "2024-05-31 10:00", "2024-06-01 11:00", "2024-07-01T09:00:05", "2024-07-01 09:00:05"),
+    ("date", "2024-05-31 10:00", "2024-06-01 11:00", "2024-07-01T09:00:05.25",
+     "2024-07-01 09:00:05.250000"),
+    ("date", "2024-05-31T10:00:00.5", "2024-06-01T11:00:00.0", "2024-07-01 09:00",
+     "2024-07-01T09:00:00.0"),
+    ("date", "2024-05-31T10:00:00.000Z", "2024-06-01T11:00:00.000Z", "2024-07-01 09:00",
+     "2024-07-01T09:00:00.000Z"),
+    ("date", "2024-05-31T10:00:00+02:00", "2024-06-01T11:00:00+02:00", "2024-07-01 09:00",
+     "2024-07-01T11:00:00+02:00"),
+    ("date", "2024-05-31 10:00:00+0200", "2024-06-01 11:00:00+0200", "2024-07-01T09:00+02:00",
+     "2024-07-01 09:00:00+0200"),
+    ("date", "0001-01-01 10:00-02:00", "2024-06-01 11:00-02:00", "0001-01-01 00:00",
+     "0001-01-01T00:00:00"),
+    ("date", "1717113600", "1717200000", "2024-06-02", "1717286400"),
+    ("duration", "3600", "60", "0:30:00", "1800"),
+    ("duration", "1:00:00", "0:01:00", "0:30:00", "0:30:00"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("read_as", ["text", "values"])
+@pytest.mark.parametrize(("kind", "one", "other", "said", "expected"), SPELLINGS)
+def test_a_told_value_is_spelt_as_its_column(
+    tmp_path, desk_over, kind, one, other, said, expected, read_as
+):
+    text = f"a,b,y\n{one},1,s\n{other},2,l\n,3,s\n{one},4,l\n{other},5,s\n"
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    kinds = {"a": kind}
+    frame = read_table(path, kinds=kinds if read_as == "values" else None)
+    table = IncompleteTable(frame, label="y", kinds=kinds)
+    points = frame.drop(columns="y").dropna().head(1)
+    settings = Settings(n_neighbors=1)
+    storage = open_storage("memory://")
+    storage.create(Project.make(table, points, None, settings, frame, TextFile.read(path)))
+    desk = desk_over(storage)
+    desk.answer("Ann", 2, values={"a": said})
+    desk.ready()
+    assert desk.export_table(".csv").decode() == text.replace("\n,3,", f"\n{expected},3,")
+
+
+def test_text_in_a_frame_is_spelt_as_its_column():
+    frame = pd.DataFrame({
+        "at": ["2024-05-31 10:00", None, "2024-06-01 10:00", "2024-06-02 10:00"],
+        "ok": ["no", "yes", None, "yes"],
+        "y": ["s", "l", "s", "l"],
+    })  # fmt: skip
+    told = {"at": {1: datetime(2024, 7, 1, 9)}, "ok": {2: False}}
+    made = frame_with(frame, told, {})
+    assert made["at"][1] == "2024-07-01 09:00"
+    assert made["ok"][2] == "no"
 
 
 def test_explicit_domains(files, desk_over):

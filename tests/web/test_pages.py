@@ -283,7 +283,7 @@ def test_the_progress_page_tells_all_that_is_asked_of_it(site: TestClient) -> No
         time.sleep(0.05)
     page = site.get("/progress").text
     for words in (
-        "predictions are certain", "rows cleaned so far", "rows with holes are left",
+        "predictions are certain", "cleaned so far", "rows with holes are left",
         "more answers until all are certain", "accuracy: predictions that are right",
         "expected, and its range", "More answers until so many are certain", "Who answered",
         "4.0 s",
@@ -330,6 +330,31 @@ def test_rows_come_in_pages_that_keep_the_filter(tmp_path: Path) -> None:
         assert found
         assert found[1] == "/rows?search=age&amp;state=all&amp;sort=number&amp;order=asc&amp;page=2"
         assert "page 2 of 3" in client.get(found[1].replace("&amp;", "&")).text
+
+
+def test_nobody_overrules_others_without_knowing(site: TestClient) -> None:
+    row = single(site)
+    mine = {**fields(site.get(f"/question?row={row}").text), "column-0": "age", "value-0": "50"}
+    desk_of(site).answer("Bob", row, values={"age": "47"})
+    desk_of(site).ready()
+    again = post(site, "/answer", **mine)
+    assert again.status_code == 422
+    assert "somebody else has answered this row: age = 47." in again.text
+    assert 'value="50"' in again.text, "what was typed is there"
+    sent = {**fields(again.text), "column-0": "age", "value-0": "50"}
+    assert sent["correct"] == "1"
+    assert post(site, "/answer", **sent).status_code == 303
+    desk_of(site).ready()
+    assert [one.kind for one in desk_of(site).storage.events()] == ["answer", "correction"]
+    assert desk_of(site).engine.now.session.known[row] == {"age": 50}
+
+
+def test_what_is_left_open_is_told(site: TestClient) -> None:
+    row = double(site)
+    page = site.get(f"/question?row={row}").text
+    sent = {**fields(page), "column-0": "age", "value-0": "50", "column-1": "city", "value-1": ""}
+    after = post(site, "/answer", **sent).headers["location"]
+    assert "is saved; city is still open." in site.get(after).text
 
 
 def test_the_page_of_another_table_is_refused(site: TestClient) -> None:

@@ -7,8 +7,10 @@ frame keeps its dtypes, where they can hold what was told.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from datetime import date, datetime, timedelta
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -16,11 +18,18 @@ import numpy as np
 
 from cpclean.cleaning.session import CleaningSession
 from cpclean.cleaning.values import categories_of, is_mark, mark_text
-from cpclean.data.columns import Column, is_null
+from cpclean.data.columns import Column, is_null, seconds
 from cpclean.data.table import IncompleteTable
 from cpclean.data.textfile import TextFile
 
 _WHOLE = re.compile(r"\s*[+-]?[0-9]+\s*")
+# The spellings of false and true.
+_TRUTHS = (("0", "1"), ("false", "true"), ("no", "yes"), ("n", "y"), ("f", "t"))
+# A moment, as ISO 8601 has it: what is between day and time, seconds, their fraction, the zone.
+_MOMENT = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:([^0-9])[0-9]{2}:[0-9]{2}(?:(:[0-9]{2})([.,][0-9]+)?)?"
+    r"(Z|[+-][0-9]{2}(?::?[0-9]{2})?)?)?"
+)
 
 # What stands in a cell, by column and by the row's number in what was given.
 Told = dict[str, dict[int, Any]]
@@ -86,6 +95,9 @@ def text_with(
 ) -> TextFile | None:
     """A text file with what was told; None if its cells are not those of the frame.
 
+    A category such as "NA" is written as it was told: no spelling keeps pandas from taking it for
+    a hole unless it is read with keep_default_na=False.
+
     Parameters
     ----------
     text : TextFile
@@ -125,28 +137,103 @@ def _spelling(column: Column, texts: list[str], decimal: str) -> Callable[[Any],
     for value, text in there:
         before.setdefault(value, text)
     whole = not there or any(_WHOLE.fullmatch(text) for _, text in there)
-    days = all(len(text.strip()) <= len("2024-05-31") for _, text in there)
+    numbers = column.kind == "numeric" or (
+        column.kind in ("date", "duration")
+        and bool(there)
+        and all(_says(text, value, decimal) for value, text in there)
+    )
+    dates = _dates_like([text for _, text in there] if column.kind == "date" else [])
 
     def spelt(value: Any) -> str:
         stored = column.stored(value)
         if stored in before:
             return before[stored]
-        if column.kind == "numeric":
+        if numbers:
             if whole and float(stored).is_integer():
                 return str(int(stored))
             return repr(float(stored)).replace(".", decimal)
+        if column.kind == "categorical":
+            return str(value)
+        shown = column.shown(stored)
         if column.kind == "date":
-            moment = column.shown(stored)
-            return str(moment.date()) if days and _is_midnight(moment) else moment.isoformat()
-        if column.kind == "duration":
-            return str(column.shown(stored))
-        return str(value)
+            return dates(shown)
+        if column.kind == "boolean" and isinstance(shown, bool):
+            return _truth_like(next(iter(before.values()), ""), shown)
+        return str(shown)
 
     return spelt
 
 
-def _is_midnight(moment: datetime) -> bool:
-    return (moment.hour, moment.minute, moment.second, moment.microsecond) == (0, 0, 0, 0)
+def _says(text: str, number: float, decimal: str) -> bool:
+    """Whether a text is a number: dates and durations may be written as seconds."""
+    try:
+        return float(text.replace(decimal, ".")) == number
+    except ValueError:
+        return False
+
+
+def _truth_like(sample: str, value: bool) -> str:
+    """A truth value in the spelling of another one."""
+    found = re.fullmatch(r"(\w+)([.,]0*)?", sample.strip())
+    word, decimals = (found[1], found[2] or "") if found else ("", "")
+    for pair in _TRUTHS:
+        if word.lower() in pair:
+            said = pair[value].upper() if word.isupper() else pair[value]
+            return (said.capitalize() if word.istitle() and len(word) > 1 else said) + decimals
+    return str(value)
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """How a text writes a moment; without `sep` it is a day."""
+
+    sep: str = ""
+    seconds: bool = False
+    fraction: str = ""  # with the sign before it
+    zone: str = ""
+
+    @classmethod
+    def of(cls, text: str) -> _Shape | None:
+        found = _MOMENT.fullmatch(text.strip())
+        if found is None:
+            return None
+        sep, seconds, fraction, zone = (part or "" for part in found.groups())
+        # What the digits are does not matter.
+        return cls(sep, bool(seconds), re.sub("[0-9]", "0", fraction), zone)
+
+    def written(self, moment: datetime) -> str:
+        """A moment, without what the shape has no place for; one without a zone is UTC."""
+        if self.zone:
+            zone = datetime.fromisoformat(f"2000-01-01T00:00{self.zone}").tzinfo
+            moment = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(zone)
+        day, time = str(moment.date()), moment.time().isoformat("microseconds")
+        if not self.sep:
+            return day
+        clock = time[: len("10:00:00")] if self.seconds else time[: len("10:00")]
+        digits = max(len(self.fraction) - 1, 0)
+        after = self.fraction[:1] + f"{moment.microsecond:06}".ljust(digits, "0")[:digits]
+        return f"{day}{self.sep}{clock}{after}{self.zone}"
+
+
+def _dates_like(texts: Iterable[str]) -> Callable[[datetime], str]:
+    """How dates are written beside others: in the commonest of their shapes that says it all."""
+    found = Counter(shape for shape in map(_Shape.of, texts) if shape is not None)
+    shapes = [shape for shape, _ in found.most_common()] or [_Shape()]
+    if timed := [shape for shape in shapes if shape.sep]:
+        shapes.append(replace(timed[0], seconds=True))
+        shapes.append(replace(timed[0], seconds=True, fraction=".000000"))
+
+    def spelt(moment: datetime) -> str:
+        for shape in shapes:
+            try:
+                text = shape.written(moment)
+                if seconds(text) == seconds(moment):
+                    return text
+            except OverflowError:  # the first and last day of all have no other zones
+                continue
+        return moment.isoformat()
+
+    return spelt
 
 
 def _bracketed(text: str) -> str:
@@ -202,8 +289,10 @@ def _placed(series: Any, cells: Mapping[int, Any], whole: str | None) -> Any:
         return series
     items = series.astype(object).tolist()
     sample = next((one for one in items if not is_null(one)), None)
+    moments = any(isinstance(value, datetime) for value in cells.values())
+    dates = _dates_like(one for one in items if moments and isinstance(one, str))
     for row, value in cells.items():
-        items[row] = _like(value, sample)
+        items[row] = _like(value, sample, dates)
     items = [None if is_null(one) else one for one in items]
     if isinstance(series.dtype, pd.CategoricalDtype):
         new = [one for one in dict.fromkeys(items) if one is not None]
@@ -219,11 +308,13 @@ def _placed(series: Any, cells: Mapping[int, Any], whole: str | None) -> Any:
     return pd.Series(items, index=series.index)
 
 
-def _like(value: Any, sample: Any) -> Any:
+def _like(value: Any, sample: Any, dates: Callable[[datetime], str]) -> Any:
     """A told value in the type of the values beside it."""
+    if isinstance(value, bool) and isinstance(sample, str):
+        return _truth_like(sample, value)
     if isinstance(value, datetime):
         if isinstance(sample, str):
-            return str(value.date()) if _is_midnight(value) else value.isoformat()
+            return dates(value)
         if isinstance(sample, date) and not isinstance(sample, datetime):
             return value.date()
     if isinstance(sample, Decimal) and isinstance(value, int | float):

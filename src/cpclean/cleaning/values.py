@@ -127,13 +127,25 @@ def in_words(value: Any) -> str:
 def typed_value(column: Column, given: Any) -> Any:
     """What a person typed as the column shows it; None if the column cannot hold it."""
     if column.kind == "categorical":
-        return given
+        return _meant(given, categories_of(column, None))
     try:
         stored = column.stored(given)
         usable = math.isfinite(stored) and (column.kind != "boolean" or stored in (0.0, 1.0))
         return column.shown(stored) if usable else None
     except (CPCleanError, ValueError, OverflowError, OSError):
         return None
+
+
+def _meant(given: Any, categories: Mapping[Any, None]) -> Any:
+    """The category that differs from a typed text in blanks or capitals only, if there is one."""
+    if not isinstance(given, str) or given in categories:
+        return given
+    like = [one for one in categories if isinstance(one, str) and one.strip() == given.strip()] or [
+        one
+        for one in categories
+        if isinstance(one, str) and one.strip().casefold() == given.strip().casefold()
+    ]
+    return like[0] if len(like) == 1 else given
 
 
 def plain_value(value: Any) -> Any:

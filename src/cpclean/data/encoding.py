@@ -66,6 +66,10 @@ class Encoding:
     n_features: int
     _told: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies and pickles, which tell anew; other threads may be adding to what is told."""
+        return {**self.__dict__, "_told": set()}
+
     def encode(self, columns: Sequence[Column]) -> Floats:
         """Complete rows as vectors; warns about categories that were never seen, once."""
         n_rows = len(columns[0].values) if columns else 0

@@ -18,6 +18,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from cpclean.data.frames import pandas_module
 
 _NAME = re.compile(r"(\.csv|\.tsv)(\.gz)?$", re.IGNORECASE)
@@ -95,9 +97,11 @@ class TextFile:
         )  # fmt: skip
 
     def with_cells(self, told: Mapping[tuple[int, int], str]) -> TextFile | None:
-        """The same with other texts in some cells; None if pandas finds other cells there.
+        """The same with other texts in some cells; None if that cannot be done.
 
-        If the encoding does not have all letters of them, the file becomes UTF-8.
+        So it is if pandas finds other cells in the file, before or afterwards, and if decoding and
+        encoding change other bytes. If the encoding does not have all letters of the texts, the
+        file becomes UTF-8.
 
         Parameters
         ----------
@@ -107,8 +111,10 @@ class TextFile:
         rows: dict[int, dict[int, str]] = defaultdict(dict)
         for (row, column), text in told.items():
             rows[row][column] = text
-        in_quotes = self._in_quotes({column for _, column in told})
         mark, codec, whole = self._opened
+        if mark + whole.encode(codec) != self.content:
+            return None
+        in_quotes = self._in_quotes({column for _, column in told})
         out, at, row = [], 0, -1
         for row, record in enumerate(self._records()):
             if row in rows:
@@ -123,11 +129,12 @@ class TextFile:
                 at = record.end(1)
         if row + 1 != len(self.cells):
             return None
-        made = "".join([*out, whole[at:]])
+        text = "".join([*out, whole[at:]])
         try:
-            return replace(self, content=mark + made.encode(codec))
+            made = replace(self, content=mark + text.encode(codec))
         except UnicodeEncodeError:
-            return replace(self, content=made.encode(), encoding="utf-8")
+            made = replace(self, content=text.encode(), encoding="utf-8")
+        return made if made._holds(self._expected(told)) else None
 
     def for_suffix(self, suffix: str) -> TextFile:
         """The same as another kind of file, whose cells are separated otherwise."""
@@ -138,19 +145,28 @@ class TextFile:
         out, at = [], 0
         for record in self._records():
             cells = [other._again(cell) for cell in self._split(record[1])]
-            out += [whole[at : record.start()], other.sep.join(cells)]
+            out += [_without_blanks(whole[at : record.start()]), other.sep.join(cells)]
             at = record.end(1)
-        return replace(other, content=mark + "".join([*out, whole[at:]]).encode(codec))
+        text = "".join([*out, _without_blanks(whole[at:])])
+        made = replace(other, content=mark + text.encode(codec))
+        expected = self._expected({})
+        if made._holds(expected):
+            return made
+        # Empty lines that end with CR alone confuse pandas, depending on what is beside them.
+        rows = (other.sep.join(other._as_cell(cell, True) for cell in row) for row in expected)
+        text = "".join(f"{row}\n" for row in rows)
+        return replace(other, content=mark + text.encode(codec))
 
     # -- where cells are -------------------------------------------------------------------
 
     @cached_property
     def _opened(self) -> tuple[bytes, str, str]:
         """The mark at the beginning, how the rest is encoded, and the rest."""
-        for mark, codec in _MARKS.get(codecs.lookup(self.encoding).name, ()):
+        name = codecs.lookup(self.encoding).name
+        for mark, codec in _MARKS.get(name, ()):
             if self.content.startswith(mark):
                 return mark, codec, self.content[len(mark) :].decode(codec)
-        codec = "utf-8" if self.encoding == "utf-8-sig" else self.encoding
+        codec = "utf-8" if name == "utf-8-sig" else name
         return b"", codec, self.content.decode(codec)
 
     @cached_property
@@ -187,6 +203,20 @@ class TextFile:
         absent = len(expected) - len(cells)
         return [*map(_bare, cells), *[""] * absent] == expected
 
+    def _expected(self, told: Mapping[tuple[int, int], str]) -> Any:
+        """The cells as an array, with other texts in some of them."""
+        cells = self.cells.to_numpy(dtype=object, copy=True)
+        for place, text in told.items():
+            cells[place] = text
+        return cells
+
+    def _holds(self, expected: Any) -> bool:
+        """Whether pandas finds these cells in the file."""
+        try:
+            return np.array_equal(self.cells.to_numpy(dtype=object), expected)
+        except ValueError:  # rows of other lengths
+            return False
+
     # -- quotes ----------------------------------------------------------------------------
 
     def _in_quotes(self, columns: set[int]) -> dict[int, bool]:
@@ -219,6 +249,11 @@ class TextFile:
 def usual_sep(suffix: str) -> str:
     """What separates cells unless something else is said."""
     return "\t" if suffix == ".tsv" else ","
+
+
+def _without_blanks(between: str) -> str:
+    """Line ends without what would be cells between other separators."""
+    return between.replace(" ", "").replace("\t", "")
 
 
 def _bare(cell: str) -> str:

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from cpclean.cleaning.values import is_mark
+from cpclean.data.columns import ABSENT
 from cpclean.data.rows import Cell
 from cpclean.report.words import listed
 from cpclean.web.cells import said_text, text_of
@@ -60,6 +62,7 @@ def asked_of(
             one.number for one in question.candidates if question.said == said_text(one.cells)
         ],
         "label": _label(desk, question.row),
+        "marks": _marks(desk, question.row, [cell.column for cell in asked]),
         "said": said,
     }
 
@@ -104,7 +107,7 @@ def _own_values(desk: Any, row: int) -> dict[str, list[Choice]]:
         column, start = table.columns[number], table.encoding.features[number].start
         shares = np.asarray(priors.get(start, [1.0]), dtype=float)  # a cell of one value has none
         found[column.name] = [
-            Choice(text_of(column.shown(value)), share)
+            Choice(text_of(column.shown(value), column), share)
             for value, share in zip(values, shares.tolist(), strict=True)
         ]
     return found
@@ -133,6 +136,22 @@ def _said_before(question: QuestionView, choices: dict[str, list[Choice]]) -> di
         if said_text({column: one.text}) in (question.said or "")
     }
     return found if found and said_text(found) == question.said else {}
+
+
+def _marks(desk: Any, row: int, asked: Sequence[str]) -> list[str]:
+    """What candidates mean that are no values of the table."""
+    table = desk.project.table
+    options = table.options.get(row)
+    found = []
+    for cell, values in () if options is None else zip(options.cells, options.values, strict=True):
+        column = table.columns[cell]
+        for mark in dict.fromkeys(one for one in values if is_mark(one)):
+            if column.name in asked:
+                stands = "that the cell is meant to be empty" if mark is ABSENT else (
+                    "a value that is not listed: if you know it, type it instead"
+                )  # fmt: skip
+                found.append(f"“{text_of(mark, column)}” stands for {stands}.")
+    return list(dict.fromkeys(found))
 
 
 def _label(desk: Any, row: int) -> tuple[str, str]:

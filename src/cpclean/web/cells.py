@@ -6,7 +6,14 @@ from collections.abc import Collection, Mapping
 from datetime import date
 from typing import Any
 
-from cpclean.cleaning.values import NEEDS, in_words, typed_value
+from cpclean.cleaning.values import (
+    NEEDS,
+    categories_of,
+    in_words,
+    is_mark,
+    mark_text,
+    typed_value,
+)
 from cpclean.data.columns import Column
 from cpclean.data.table import IncompleteTable
 from cpclean.errors import AnswerError, offenders
@@ -17,15 +24,20 @@ MOST_TYPED = 10_000  # characters of a value
 MOST_CATEGORIES = 50  # that are listed for who types a value
 
 
-def text_of(value: Any) -> str:
-    """A value in a few characters."""
+def text_of(value: Any, column: Column | None = None) -> str:
+    """A value in a few characters; with its column, one that no category is mistaken for."""
+    if column is not None and is_mark(value):
+        return mark_text(value, categories_of(column, None))
     text = in_words(value) if isinstance(value, str | date) else " ".join(in_words(value).split())
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-def said_text(values: Mapping[str, Any]) -> str:
+def said_text(values: Mapping[str, Any], table: IncompleteTable | None = None) -> str:
     """What is known of a row, in a line."""
-    return ", ".join(f"{name} = {text_of(value)}" for name, value in values.items())
+    columns = {} if table is None else dict(zip(table.names, table.columns, strict=True))
+    return ", ".join(
+        f"{name} = {text_of(value, columns.get(name))}" for name, value in values.items()
+    )
 
 
 def cells_of(

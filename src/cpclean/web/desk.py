@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import time
 from collections import ChainMap
 from collections.abc import Mapping
@@ -10,23 +11,27 @@ from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
+from cpclean.cleaning.cleaned import as_pandas
+from cpclean.data.columns import is_null
 from cpclean.data.rows import is_whole
 from cpclean.errors import AnswerError, CPCleanError, UnknownRowError
 from cpclean.storage.base import Event, Lease, RefusedError, Said, Storage, StorageError
 from cpclean.storage.checks import checked_text, used_before
 from cpclean.storage.ledger import Ledger, ledger_of
 from cpclean.storage.project import Project
-from cpclean.web.cells import cells_of, said_text, typed_values
+from cpclean.web.cells import cells_of, said_text, text_of, typed_values
 from cpclean.web.details import Detail, detail_of
 from cpclean.web.engine import Engine, Now
 from cpclean.web.exporting import events_text, log_text, table_bytes
 from cpclean.web.listing import page_of, row_views, said_of
 from cpclean.web.progress import progress_of
-from cpclean.web.views import AnsweredView, ProgressView, QuestionView, RowsView
+from cpclean.web.views import AnsweredView, CellView, ProgressView, QuestionView, RowsView
 
 # Rows of the ranking that are looked through first for one that is free.
 FIRST = 200
 NAME_LENGTH = 100
+_WITH_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
+EXPORT_SECONDS = 20.0  # that an export waits for the engine
 
 
 class NotReadyError(CPCleanError):
@@ -84,6 +89,8 @@ class Desk:
         self.engine = Engine(storage, project, self.answers_per_row)
         self._dirty = frozenset(project.dirty_rows.tolist())
         self._numbers = row_numbers(project)
+        self._comma = project.text is not None and project.text.decimal == ","
+        self._spare: Any = None
         self._progress = progress_of(self.engine, project)
 
     def start(self) -> None:
@@ -181,11 +188,12 @@ class Desk:
         if told is not None and (told.state == "settled" or who in told.people):
             said = said_of(now, told)
         elif detail.known.raw:
-            said = said_text(detail.known.raw)
+            said = said_text(detail.known.raw, self.project.table)
         return QuestionView(
             row=row,
             number=self._numbers[row],
-            cells=cells_of(self.project.table, row, detail.holes, detail.known.raw),
+            cells=cells_of(self.project.table, row, detail.holes, detail.known.raw)
+            + self._spare_cells(row),
             candidates=list(detail.candidates),
             gain=float(now.gains[row]),
             near=detail.near,
@@ -197,6 +205,24 @@ class Desk:
             n_candidates=detail.n_candidates,
             settled=told is not None and told.state == "settled",
         )
+
+    def _spare_cells(self, row: int) -> list[CellView]:
+        """Cells of columns that play no part, such as an id by which people look a row up."""
+        if self._spare is None:
+            given, table = self.project.frame, self.project.table
+            frame = {} if given is None else as_pandas(getattr(given, "frame", given))
+            counting = {table.label, *table.names}
+            self._spare = {
+                str(name): frame[name].tolist() for name in frame if str(name) not in counting
+            }
+        place = self._numbers[row]
+        return [
+            CellView(
+                name, "spare", None if is_null(values[place]) else text_of(values[place]), False
+            )
+            for name, values in self._spare.items()
+            if place < len(values)
+        ]
 
     def _detail(self, now: Now, row: int) -> Detail:
         """Worked out ahead, or else without what the candidates would settle."""
@@ -256,6 +282,7 @@ class Desk:
         cells = self.project._subject.cells(row)
         if candidate is None:
             assert values is not None, "one of the two"
+            values = {name: self._with_point(text) for name, text in values.items()}
             typed = typed_values(self.project.table, self._numbers[row], list(cells), values)
             return self.project.entry(row, None, typed)
         entry = self.project.entry(row, candidate)
@@ -263,6 +290,11 @@ class Desk:
         # Of a row that is told in part, a candidate answers what is left: the rest stays.
         left = [] if known is None else [name for name in cells if name not in known.raw]
         return self._part(row, candidate, left) if 0 < len(left) < len(cells) else entry
+
+    def _with_point(self, text: Any) -> Any:
+        """A number as people write it who have decimal commas in their file."""
+        number = self._comma and isinstance(text, str) and _WITH_COMMA.fullmatch(text.strip())
+        return text.replace(",", ".") if number else text
 
     def _part(self, row: int, candidate: int, names: list[Any]) -> dict[str, Any]:
         """What a candidate says of some of the holes."""
@@ -340,6 +372,15 @@ class Desk:
             raise UnknownRowError(f"there is no row {str(row)[:40]} with holes in this table.")
         return int(row)
 
+    def overtaken(self, who: str, row: int, request_id: str) -> str | None:
+        """What others said of a row that is settled by now; None if nothing, or if it is ours."""
+        now = self.engine.now
+        told = None if now is None else now.ledger.rows.get(row)
+        if now is None or told is None or told.state != "settled" or request_id in now.by_request:
+            return None
+        decided = told.decided
+        return None if decided is None or decided.who == who else said_of(now, told)
+
     # -- looking ---------------------------------------------------------------------------
 
     def progress(self) -> ProgressView:
@@ -376,6 +417,8 @@ class Desk:
 
     def export_table(self, suffix: str = ".csv", fill: str | None = None) -> bytes:
         """The table with what is told so far; what nobody told stays as it is, or is guessed."""
+        self.engine.wake()
+        self.ready(EXPORT_SECONDS)  # what was confirmed is to be in it
         now = self.engine.now
         if now is None:
             raise NotReadyError("the table is being looked at for the first time. Try again.")

@@ -74,10 +74,12 @@ def detail_of(session: CleaningSession, row: int, version: int) -> Detail:
         holes = tuple(name for name in subject.cells(row) if name not in known.raw)
         numbers = _numbers(given, shown, holes)
     listed = _listed(shown, prior, holes)
+    table = getattr(subject, "table", None)
+    columns = {} if table is None else dict(zip(table.names, table.columns, strict=True))
     candidates = tuple(
         CandidateView(
             numbers[place],
-            {name: text_of(shown[place][name]) for name in holes},
+            {name: text_of(shown[place][name], columns.get(name)) for name in holes},
             float(prior[place]),
         )
         for place in listed

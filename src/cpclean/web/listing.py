@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from cpclean.data.table import IncompleteTable
 from cpclean.errors import CPCleanError
 from cpclean.storage.base import Event, Lease
 from cpclean.storage.ledger import RowState
@@ -63,7 +64,7 @@ def said_of(now: Now | None, told: RowState | None) -> str | None:
         return None
     known = now.session._state.known.get(told.row)
     if known is not None:
-        return said_text(_of_holes(now, told.row, known.raw))
+        return said_text(_of_holes(now, told.row, known.raw), _table(now))
     answers = [_answered(now, one) for one in told.words if one.kind != "skip"]
     return " / ".join(dict.fromkeys(answers)) or None
 
@@ -87,7 +88,11 @@ def _answered(now: Now, event: Event) -> str:
     raw = event.value
     if event.candidate is not None:
         raw = now.session._subject.candidates(event.row)[event.candidate]
-    return said_text(raw or {})
+    return said_text(raw or {}, _table(now))
+
+
+def _table(now: Now) -> IncompleteTable | None:
+    return getattr(now.session._subject, "table", None)
 
 
 def _of_holes(now: Now, row: int, raw: dict[Any, Any]) -> dict[Any, Any]:

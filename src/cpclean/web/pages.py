@@ -272,6 +272,8 @@ class Pages:
             values = None if candidate is not None else sent.values
             if candidate is None and not values:
                 raise AnswerError("choose or type a value first; if you know none, say so below.")
+            if desk.answers_per_row == 1 and not sent.correct:
+                self._check_alone(desk, who, sent)
             desk.answer(
                 who, sent.row, candidate, values, sent.request_id, sent.seconds, sent.correct
             )
@@ -284,7 +286,18 @@ class Pages:
             raise
         except CPCleanError as error:
             return self._ask(request, sent.row, 422, sent, error)
-        return see("/question", saved=sent.number)
+        left = [] if candidate is not None else [one for one in sent.typed if one not in sent.values]
+        return see(
+            "/question", saved=sent.number, **({"left": ", ".join(left)[:200]} if left else {})
+        )
+
+    def _check_alone(self, desk: Any, who: str, sent: forms.AnswerForm) -> None:
+        """Whoever would overrule somebody has to know it."""
+        if said := desk.overtaken(who, sent.row, sent.request_id):
+            raise AnswerError(
+                f"meanwhile somebody else has answered this row: {said}. To correct that, send "
+                "yours again."
+            )
 
     async def skip(self, request: Request) -> Response:
         """Take in that somebody does not know."""
@@ -353,8 +366,9 @@ class Pages:
     async def export(self, request: Request) -> Response:
         """What can be taken away."""
         return await run_in_threadpool(
-            self.page, request, "export.html", page="export", formats=FORMATS
-        )
+            self.page, request, "export.html", page="export", formats=FORMATS,
+            for_terminal=self.state.desk.project.journal_belongs["repairs"] is not None,
+        )  # fmt: skip
 
     async def table(self, request: Request) -> Response:
         """The cleaned table as a file."""
@@ -381,7 +395,8 @@ def _done(request: Request) -> str:
     """What has just been done, as the address says."""
     asked = request.query_params
     if (row := forms.whole(asked.get("saved"))) is not None:
-        return f"Row {row} is saved."
+        left = asked.get("left", "")[:200]
+        return f"Row {row} is saved{f'; {left} is still open' if left else ''}."
     if (row := forms.whole(asked.get("skipped"))) is not None:
         return f"Row {row} is left to others."
     return "Taken back: here is the row again." if asked.get("undone") else ""

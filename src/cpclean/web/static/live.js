@@ -58,38 +58,87 @@
     document.getElementById("away").hidden = !is;
   }
 
-  function open() {
-    if (source) return;
-    source = new EventSource("/live");
-    source.addEventListener("progress", function (event) { show(JSON.parse(event.data)); });
-    source.addEventListener("open", function () {
-      cpclean.lost = false;
+  // A browser keeps few connections to one server, so that all its pages share one stream: the
+  // page that has the lock listens, and tells the others. Where there are no locks (they need
+  // localhost or TLS), each page that is seen listens for itself.
+  var channel = window.BroadcastChannel ? new BroadcastChannel("cpclean") : null;
+  var sharing = Boolean(channel && navigator.locks);
+  var wanted = null; // the wish for the lock, to be taken back
+  var free = null; // gives the lock back
+
+  function heard(message) {
+    if (message.progress) show(message.progress);
+    if (message.lost !== undefined) lose(message.lost);
+  }
+
+  function tell(message) {
+    heard(message);
+    if (sharing) channel.postMessage(message);
+  }
+
+  function lose(is) {
+    cpclean.lost = is; // send.js looks before it sends
+    if (is && !lost) lost = window.setTimeout(function () { away(true); }, 3000);
+    if (!is) {
       window.clearTimeout(lost);
       lost = null;
       away(false);
-    });
+    }
+  }
+
+  function listen() {
+    if (source) return;
+    source = new EventSource("/live");
+    source.addEventListener("progress", function (event) { tell({ progress: JSON.parse(event.data) }); });
+    source.addEventListener("open", function () { tell({ lost: false }); });
     source.addEventListener("error", function () {
-      cpclean.lost = true; // send.js looks before it sends
-      if (!lost) lost = window.setTimeout(function () { away(true); }, 3000);
+      tell({ lost: true });
       if (source && source.readyState === EventSource.CLOSED) {
         source = null; // refused, not interrupted: the browser itself would not try again
-        window.setTimeout(open, 5000);
+        window.setTimeout(function () { if (!document.hidden) open(); }, 5000);
       }
     });
+  }
+
+  function open() {
+    if (!sharing || free) {
+      listen();
+      return;
+    }
+    if (wanted) return;
+    channel.postMessage({ ask: true }); // whoever listens says whether the server is there
+    wanted = new AbortController();
+    navigator.locks.request("cpclean", { signal: wanted.signal }, function () {
+      wanted = null;
+      return new Promise(function (done) {
+        free = done;
+        listen();
+      });
+    }).catch(function () {});
   }
 
   function close() {
     if (source) source.close();
     source = null;
+    if (wanted) wanted.abort();
+    if (free) free();
+    wanted = free = null;
     window.clearTimeout(lost);
     lost = null;
   }
 
-  // A browser keeps few connections to one server: a page that nobody sees gives its own back.
+  if (channel) {
+    channel.addEventListener("message", function (event) {
+      if (event.data.ask && source) channel.postMessage({ lost: source.readyState !== EventSource.OPEN });
+      else if (!source) heard(event.data);
+    });
+  }
+
+  // A page that nobody sees gives its place to another one.
   document.addEventListener("visibilitychange", function () {
     if (document.hidden) {
       close();
-      cpclean.lost = true; // until the stream is open again, nobody knows
+      cpclean.lost = true; // until it is heard again, nobody knows
     } else open();
   });
   window.addEventListener("pagehide", close);

@@ -1,0 +1,68 @@
+"""Values as people type and read them: commas, blanks, capitals, marks, and spare columns."""
+
+import pandas as pd
+import pytest
+
+from cpclean import IncompleteTable
+from cpclean.data.textfile import TextFile
+from cpclean.storage.opening import open_storage
+from cpclean.storage.project import Project, Settings
+from cpclean.web.asking import asked_of
+
+FRAME = pd.DataFrame(
+    {
+        "id": [f"K{number}" for number in range(8)],
+        "size": [1.5, None, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0],
+        "job": [" Private", " State", None, "other", " Private", "other", " State", " Private"],
+        "y": ["a", "b"] * 4,
+    }
+)
+POINTS = pd.DataFrame({"size": [2.0, 5.0], "job": [" State", " Private"]})
+
+
+@pytest.fixture
+def desk(desk_over):
+    table = IncompleteTable(FRAME.drop(columns="id"), label="y")
+    text = TextFile(FRAME.to_csv(index=False, sep=";", decimal=",").encode(), ";", decimal=",")
+    storage = open_storage("memory://")
+    storage.create(Project.make(table, POINTS, None, Settings(), FRAME, text))
+    return desk_over(storage)
+
+
+def told(desk, row, **values):
+    desk.answer("Ann", row, values=values)
+    return desk.storage.events()[-1].value
+
+
+def test_decimal_commas_of_the_file(desk):
+    assert told(desk, 1, size="2,25") == {"size": 2.25}
+    assert told(desk, 1, size="2.5") == {"size": 2.5}
+    assert told(desk, 1, size="-,5") == {"size": -0.5}
+    with pytest.raises(ValueError, match="takes a number"):
+        told(desk, 1, size="1,2,3")
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("Private", " Private"), ("private ", " Private"), ("State", " State"), ("Navy", "Navy")],
+)
+def test_a_category_is_known_by_its_letters(desk, typed, meant):
+    assert told(desk, 2, job=typed) == {"job": meant}
+    expected = f"K2;3,0;{meant};a"
+    assert desk.export_table().decode().splitlines()[3] == expected
+
+
+def test_a_candidate_that_is_no_value_is_told_from_one_that_is(desk):
+    question = desk.question("Ann", row=2)
+    texts = [one.cells["job"] for one in question.candidates]
+    assert sorted(texts) == sorted([" Private", " State", "other", "(other)"])
+    (words,) = asked_of(desk, question, None)["marks"]
+    assert words.startswith("“(other)” stands for a value that is not listed")
+    desk.answer("Ann", 2, candidate=question.candidates[texts.index("(other)")].number)
+    desk.ready()
+    assert desk.question("Ann", row=2).said == "job = (other)"
+
+
+def test_columns_that_play_no_part_help_to_look_a_row_up(desk):
+    cells = {one.column: (one.kind, one.text) for one in desk.question("Ann", row=2).cells}
+    assert cells["id"] == ("spare", "K2")
