@@ -13,8 +13,9 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from http.client import HTTPException
 from typing import Any
-from urllib.error import HTTPError
+from urllib.error import HTTPError, URLError
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 from uuid import uuid4
@@ -51,11 +52,26 @@ class Client:
                 with urlopen(Request(address, data, headers), timeout=30) as answer:
                     return dict(json.load(answer))
             except HTTPError as problem:
-                told = json.load(problem)
+                told = _told(problem)
                 if not told["retry"] or attempt == 4:
                     raise SystemExit(f"{problem.code}: {told['error']}") from problem
                 time.sleep(1)
+            except (OSError, HTTPException, ValueError) as problem:  # no server, or another one
+                why = problem.reason if isinstance(problem, URLError) else problem
+                raise SystemExit(
+                    f"{self.url} cannot be reached: {why}. Is cpclean serve running, at this "
+                    "address?"
+                ) from problem
         raise AssertionError("the last attempt returns or raises")
+
+
+def _told(problem: HTTPError) -> dict[str, Any]:
+    """What an error of the server says; one of another server says nothing that we know."""
+    try:
+        told = json.load(problem)
+        return {"retry": bool(told["retry"]), "error": str(told["error"])}
+    except (ValueError, KeyError, TypeError):
+        return {"retry": False, "error": f"{problem.reason}. Is this the address of cpclean?"}
 
 
 def choose(question: dict[str, Any]) -> int:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -27,6 +30,30 @@ def test_every_example_is_run_here() -> None:
     here = {"tumours.py", "credit.py"}
     elsewhere = {"client.py"}  # in tests/web/test_api.py, where there is a server for it
     assert {file.name for file in EXAMPLES.glob("*.py")} == here | elsewhere
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:{}", "127.0.0.1:{}", "nothing"])
+def test_the_client_says_that_there_is_no_server(address: str) -> None:
+    url = address.format(free_port())
+    told = run("client.py", url, "a-token", succeeds=False)
+    assert told.startswith(f"{url} cannot be reached: ")
+    assert "Is cpclean serve running" in told
+    assert len(told.splitlines()) == 1
+
+
+def test_the_client_says_that_it_is_another_server() -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler) as other:
+        threading.Thread(target=other.serve_forever, daemon=True).start()
+        told = run("client.py", f"http://127.0.0.1:{other.server_port}", "t", succeeds=False)
+        other.shutdown()
+    assert told.startswith("404: File not found. Is this the address of cpclean?")
+    assert len(told.splitlines()) == 1
 
 
 def test_tumours() -> None:

@@ -388,3 +388,9 @@ def test_adult_as_it_is_and_with_its_tokens() -> None:
 def test_importing_the_reader_does_not_load_pandas() -> None:
     code = "import sys, cpclean.data.reading; sys.exit('pandas' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_row_names_without_a_header_are_refused(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,2,3\n2,3,4\n3,4,5\n")
+    with pytest.raises(TableError, match=r"t\.csv"):
+        read_table(tmp_path / "t.csv")

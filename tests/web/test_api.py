@@ -195,6 +195,45 @@ def test_exports_that_are_none(client, task):
     assert found.json()["taken"] + len(found.json()["refused"]) <= 1
 
 
+@pytest.mark.parametrize("body", [{}, {"tasks": []}, [], 1, "x"])
+def test_bodies_without_tasks(client, body):
+    found = client.post("/api/labelstudio", json=body)
+    assert found.status_code == 422
+    assert "send the list of tasks that Label Studio exports as JSON" in found.json()["error"]
+
+
+def test_a_single_task_is_taken(client):
+    task = annotated({"data": {"row": 0}}, chosen("0"))
+    assert client.post("/api/labelstudio", json=task).json() == {"taken": 1, "refused": []}
+
+
+@pytest.mark.parametrize(
+    "results",
+    [[], [{"from_name": "taste", "type": "choices", "value": {"choices": ["sweet"]}}], [typed()]],
+)
+def test_annotations_that_say_nothing_are_refused(client, app, results):
+    """They are no skips: those are marked so by Label Studio."""
+    first, other = ({"id": n, "completed_by": n, "result": results} for n in (1, 2))
+    task = {"data": {"row": 0}, "annotations": [first, {**other, "result": [chosen("1")]}]}
+    found = client.post("/api/labelstudio", json=[task]).json()
+    assert found["taken"] == 1, "what others said of the task counts"
+    (refusal,) = found["refused"]
+    assert refusal["task"] == 0
+    assert "an annotation of row 0 says nothing" in refusal["error"]
+    assert "labelstudio-config" in refusal["error"]
+    assert [one.kind for one in app.state.cpclean.storage.events()] == ["answer"]
+    skipped = {"data": {"row": 1}, "annotations": [{**first, "was_cancelled": True}]}
+    assert client.post("/api/labelstudio", json=[skipped]).json()["taken"] == 1
+    assert app.state.cpclean.storage.events()[-1].kind == "skip"
+
+
+def test_tasks_without_annotations_are_told(client):
+    """Such as those of another export of Label Studio."""
+    found = client.post("/api/labelstudio", json=[{"row": 0, "candidate": "0"}]).json()
+    assert found["taken"] == 0
+    assert 'an object with "data" and "annotations"' in found["refused"][0]["error"]
+
+
 # -- live ------------------------------------------------------------------------------------------
 
 

@@ -106,6 +106,27 @@ def test_without_a_file_the_page_asks_for_one(tmp_path):
         assert client.get("/", follow_redirects=True).status_code == 200
 
 
+def test_where_the_answers_of_an_upload_are_kept(tmp_path, table):
+    with Served(cwd=tmp_path, ready=False) as server:
+        assert "Answers are kept" not in server.output
+        with httpx.Client(base_url=server.url, follow_redirects=True) as browser:
+            browser.get(f"/?token={TOKEN}")
+            page = browser.get("/setup").text
+            csrf = re.search(r'name="csrf" value="([^"]+)"', page)[1]
+            files = {"table": ("data.csv", table.read_bytes())}
+            page = browser.post("/setup", data={"csrf": csrf, "step": "upload"}, files=files).text
+            assert "Answers will be kept in data.csv.cpclean.db, in the folder in which" in page
+            draft = re.search(r'name="draft" value="(\w+)"', page)[1]
+            sent = {"csrf": csrf, "draft": draft, "step": "start", "label": "y", "share": "40",
+                    "neighbors": "1", "target": "100", "answers": "1"}  # fmt: skip
+            browser.post("/setup", data=sent)
+        end = time.monotonic() + 20
+        while "Answers are kept" not in server.output and time.monotonic() < end:
+            time.sleep(0.05)
+        assert "Answers are kept in 'data.csv.cpclean.db', each the moment" in server.output
+    assert (tmp_path / "data.csv.cpclean.db").exists()
+
+
 def test_ctrl_c_with_pages_open(tmp_path):
     stored(tmp_path / "x.db").close()
     with Served(tmp_path / "x.db") as server:
@@ -222,6 +243,26 @@ def test_mistakes(tmp_path, table):
     assert "no project" in refused(tmp_path / "empty.db")
     assert "leave --storage out" in refused(tmp_path / "empty.db", "--storage", "memory://")
     assert "keep" in refused("-", "--label", "y") or "kept" in refused("-", "--label", "y")
+
+
+def test_options_that_would_be_ignored(tmp_path, table):
+    opened(table, "--label", "y", "-k", "1", "--val-share", "0.4").close()
+    project = f"{table}.cpclean.db"
+    for option, value in (("--label", "age"), ("--neighbors", "1"), ("--val", table)):
+        told = refused(project, option, value)
+        assert "FILE is a project, which keeps the table and the settings" in told
+        assert f"leave {option} out, or name a table" in told
+        assert f"{option} is about a table, but none is named" in refused(option, value)
+    told = refused(table, "--drop", "age")
+    assert "name its --label beside --drop to compare them, or leave --drop out" in told
+    opened(project, "--answers-per-row", "2").close()
+
+
+@pytest.mark.parametrize("label", ["age", "size", "nothing"])
+def test_another_label_than_the_project_has(table, label):
+    opened(table, "--label", "y", "-k", "1", "--val-share", "0.4").close()
+    told = refused(table, "--label", label, "-k", "1", "--val-share", "0.4")
+    assert f"its label is 'y', not '{label}'. Go back to that label, or name another place" in told
 
 
 def test_two_servers_on_one_database(shared_url):

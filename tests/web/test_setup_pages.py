@@ -1,5 +1,7 @@
 """The set-up by page, without a browser: files, choices, and what does not fit."""
 
+import gzip
+import html
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,9 +11,12 @@ import pytest
 from web.browsing import TOKEN, XSS
 from web.visiting import ESCAPED, TestClient, desk_of, post
 
+from cpclean.data.layout import Layout, layout_of
 from cpclean.storage.opening import open_storage
 from cpclean.web.app import make_app
-from cpclean.web.drafting import Choice, Draft, look, project_of
+from cpclean.web.drafting import look, project_of
+from cpclean.web.drafts import Choice, Draft
+from cpclean.web.forms import FieldError
 
 
 @pytest.fixture
@@ -37,8 +42,14 @@ def draft_id(page: str) -> str:
     ("x.txt", b"1", "a table is one of .csv"),
     ("", b"1", "choose a file first"),
     ("x.csv", b"", "is empty"),
-    ("x.parquet", b"no", "x.parquet cannot be read as parquet"),
-    ("../../etc/x.xlsx", b"no", "x.xlsx cannot be read as excel"),
+    ("x.parquet", b"no", "x.parquet&#39; cannot be read as a parquet file"),
+    ("../../etc/x.xlsx", b"no", "x.xlsx&#39; cannot be read as an excel file"),
+    ("x.csv.gz", b"no", "x.csv.gz&#39; cannot be read as a csv file"),
+    ("x.csv", b"PK\x03\x04\0\0\0\xff", "x.csv&#39; holds something else than text. save"),
+    ("x.csv", b"Dear Ann\nhow are you\n", "x.csv&#39; has one column only, &#39;dear ann&#39;"),
+    ("x.csv", b"Dear Ann\nyes, no, perhaps\n", "x.csv&#39; have more cells than its first line"),
+    ("x.csv", b"a,b\n1,2\n1,2,3,4\n", "line 3 of &#39;x.csv&#39; has 4 cells, where 2 are"),
+    ("x.csv", b"a,b\n1,2,3\n4,5,6\n", "more cells than its first line has names. name every"),
 ])  # fmt: skip
 def test_a_file_that_cannot_be_read(
     bare: TestClient, name: str, content: bytes, words: str
@@ -47,6 +58,8 @@ def test_a_file_that_cannot_be_read(
     assert response.status_code == 422
     assert words in response.text.lower()
     assert "/tmp/" not in response.text
+    for jargon in ("codec", "index_col", "engine", "pandas", "X.csv", "tokenizing"):
+        assert jargon not in response.text
 
 
 def test_a_file_that_is_too_large(bare: TestClient) -> None:
@@ -148,6 +161,18 @@ def test_categories_can_be_candidates(tmp_path: Path) -> None:
     assert values == ("A", "Z")
 
 
+@pytest.mark.parametrize(
+    ("kind", "typed"),
+    [("boolean", "0.5"), ("boolean", "2"), ("duration", "9e99"), ("numeric", "inf")],
+)
+def test_candidates_are_of_the_kind_of_their_column(tmp_path: Path, kind: str, typed: str) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("a,b,y\n1,3,0\n0,1,1\n,2,1\n1,4,0\n0,2,1\n1,2,0\n")
+    choice = Choice(label="y", neighbors="1", kinds={"a": kind}, repairs={"a": f"1 | {typed}"})
+    with pytest.raises(FieldError, match=f"the candidates of 'a' are {kind}.* got '{typed}'"):
+        project_of(Draft("x", "x.csv", path), choice)
+
+
 def test_rows_to_predict_from_a_second_file(bare: TestClient) -> None:
     points = b"id,a,b,y\n1,2,1,0\n2,,1,1\n3,4,2,1\n"
     page = upload(bare, SMALL, points=("later.csv", points)).text
@@ -184,3 +209,176 @@ def test_a_text_that_may_stand_for_nothing_is_told(tmp_path: Path) -> None:
     (note,) = look(draft, Choice(label="y")).notes
     assert note.startswith("Column 'b' holds '?' 1 time.")
     assert not look(draft, Choice(label="y", null="?")).notes
+
+
+# -- how a text file is written --------------------------------------------------------------------
+
+HEADER = ["größe", "preis", "ort", "y"]
+ROWS = [
+    [f"{n % 7 + 0.5}", f"{n % 5}.25", ("Köln", "Ulm")[n % 2], ("ja", "nein")[n % 3 == 0]]
+    for n in range(40)
+]
+ROWS[7][0] = ROWS[11][0] = ROWS[20][1] = ""
+
+
+def written(sep: str, encoding: str, decimal: str) -> bytes:
+    lines = [HEADER, *([cell.replace(".", decimal) for cell in row] for row in ROWS)]
+    return "".join(sep.join(line) + "\r\n" for line in lines).encode(encoding)
+
+
+def started(page: str, **more: str) -> dict[str, str]:
+    """A form that starts, as the page would send it."""
+    given = {"draft": draft_id(page), "step": "start", "label": "y", "share": "20",
+             "neighbors": "1", "target": "100", "answers": "1"}  # fmt: skip
+    return {**given, **more}
+
+
+def selected(page: str, field: str) -> str:
+    found = re.search(rf'<select id="{field}".*?<option value="([^"]*)" selected', page, re.DOTALL)
+    assert found, page
+    return found[1]
+
+
+@pytest.mark.parametrize(("sep", "encoding", "decimal"), [
+    (";", "cp1252", ","), ("\t", "utf-8", "."), ("|", "utf-16", ","), (";", "utf-8-sig", ","),
+])  # fmt: skip
+def test_how_a_file_is_written_is_found_out_and_kept(
+    bare: TestClient, sep: str, encoding: str, decimal: str
+) -> None:
+    content = written(sep, encoding, decimal)
+    page = upload(bare, content).text
+    assert selected(page, "sep") == sep
+    assert selected(page, "encoding") == encoding.removesuffix("-sig")
+    assert selected(page, "decimal") == decimal
+    assert "40 rows, 3 of them with holes" in page
+    response = post(bare, "/setup", **started(page, **{"column-0": "größe", "values-0": "1,5 | 2"}))
+    if decimal == ".":
+        assert "got &#39;1,5&#39;" in response.text
+        response = post(bare, "/setup", **started(page))
+    assert response.headers["location"] == "/question", response.text
+    desk = desk_of(bare)
+    desk.ready()
+    assert [one.kind for one in desk.project.table.columns] == ["numeric", "numeric", "categorical"]
+    number = next(row for row, at in enumerate(desk.project.settings.about["rows"]) if at == 7)
+    desk.answer("Ann", number, None, {"größe": "9.75"}, "one", None)
+    desk.ready()
+    exported = bare.get("/api/export").content
+    told = content.decode(encoding).split("\r\n")
+    told[8] = "9.75".replace(".", decimal) + told[8]
+    assert exported.decode(encoding) == "\r\n".join(told), "nothing else is changed"
+
+
+def test_how_a_file_is_written_can_be_changed(bare: TestClient) -> None:
+    content = SMALL.replace(b",", b";").replace(b"id;", b"id;\xd6", 1)
+    page = upload(bare, content).text
+    assert selected(page, "encoding") == "cp1252"
+    read_as = html.unescape(re.findall(r'name="read_as" value="([^"]*)"', page)[0])
+    other = post(bare, "/setup", **started(page, step="look", encoding="cp1251", read_as=read_as))
+    assert other.status_code == 200
+    assert "Цa" in other.text
+    response = post(bare, "/setup", **started(page, encoding="cp1251", read_as=read_as))
+    assert "The file is read otherwise now" in response.text
+    for wrong, words in (
+        ({"encoding": "utf-8"}, "has letters that are no letters in this encoding: choose another"),
+        ({"sep": "|"}, "has one column only"),
+    ):
+        response = post(bare, "/setup", **started(page, step="look", **wrong))
+        assert response.status_code == 422
+        assert words in response.text
+        assert "Öa" in response.text, "the columns are shown as they were found"
+        assert selected(response.text, next(iter(wrong))) == next(iter(wrong.values()))
+
+
+def test_how_a_file_is_written_can_be_said_with_it(bare: TestClient) -> None:
+    content = b"a,b;y\n1,2;0\n3,;1\n4,5;1\n5,6;0\n"
+    sent = {"files": {"table": ("x.csv", content)}, "step": "upload"}
+    assert selected(post(bare, "/setup", **sent).text, "sep") == ","
+    assert selected(post(bare, "/setup", **sent, sep=";").text, "sep") == ";"
+    response = post(bare, "/setup", **sent, sep="|")
+    assert response.status_code == 422
+    assert "<details open><summary>More settings" in response.text
+    assert selected(response.text, "sep") == "|"
+
+
+def test_the_second_file_is_looked_at_by_itself(bare: TestClient) -> None:
+    points = "größe\tpreis\tort\ty\n1.5\t2.5\tKöln\tja\n".encode()
+    page = upload(bare, written(";", "cp1252", ","), points=("later.csv", points)).text
+    response = post(bare, "/setup", **started(page, validation="file"))
+    assert response.headers["location"] == "/question", response.text
+    project = desk_of(bare).project
+    assert project.points.iloc[0].tolist() == [1.5, 2.5, "Köln"]
+
+
+def test_what_is_wrong_with_the_second_file_is_told(bare: TestClient) -> None:
+    page = upload(bare, SMALL, points=("later.csv", b"id,a,b\n1,2,3\n1,2,3,4,5\n")).text
+    response = post(bare, "/setup", **started(page, validation="file"))
+    assert response.status_code == 422
+    assert "Line 3 of &#39;later.csv&#39; has 5 cells" in response.text
+    assert "save it with commas" in response.text
+
+
+@pytest.mark.parametrize(("content", "expected"), [
+    (b"a,b\n1,2\n", (",", "utf-8", ".")),
+    (b'a,b\n"1,5",2\n"2,25",3\n', (",", "utf-8", ",")),
+    (b'a,b\n"1,500",2\n"2,250",3\n', (",", "utf-8", ".")),
+    (b"a;b\n1,500,000;2\n2,250;3\n", (";", "utf-8", ".")),
+    (b"a;b\n1,5;2.5\n1,5;2\n", (";", "utf-8", ",")),
+    (b"a,b;c\n1,x;y\n", (",", "utf-8", ".")),
+    (b'"a;b";c\n"1;2";y\n', (";", "utf-8", ".")),
+    (b"a\n1\n", (",", "utf-8", ".")),
+    (b"a;b\n\x81\xe4;1\n", (";", "latin-1", ".")),
+    (b"a|b\r1|2\r3|4\r", ("|", "utf-8", ".")),
+    (b"", (",", "utf-8", ".")),
+])  # fmt: skip
+def test_layouts(tmp_path: Path, content: bytes, expected: tuple[str, str, str]) -> None:
+    path = tmp_path / "x.csv"
+    path.write_bytes(content)
+    assert layout_of(path) == Layout(*expected)
+    packed = tmp_path / "x.csv.gz"
+    packed.write_bytes(gzip.compress(content))
+    assert layout_of(packed) == Layout(*expected)
+
+
+def test_the_usual_separator_is_that_of_the_name(tmp_path: Path) -> None:
+    path = tmp_path / "x.tsv"
+    path.write_text("a,b\tc\nx,2\t3\n")
+    assert layout_of(path) == Layout("\t")
+    assert layout_of(tmp_path / "x.parquet") is None
+
+
+# -- the page --------------------------------------------------------------------------------------
+
+
+def test_looking_again_checks_and_shows_the_candidates(bare: TestClient) -> None:
+    page = upload(bare, SMALL).text
+    sent = {"step": "look", "column-0": "a", "column-1": "b"}
+    response = post(bare, "/setup", **started(page, **sent, **{"values-0": "0|abc"}))
+    assert response.status_code == 422
+    assert "got &#39;abc&#39;" in response.text
+    assert 'aria-label="Other candidates of a" aria-invalid="true"' in response.text
+    response = post(bare, "/setup", **started(page, **sent, **{"values-0": "0|77"}))
+    assert response.status_code == 200
+    assert "<span>0 and 77" in response.text
+
+
+def test_no_choice_where_there_is_none(bare: TestClient) -> None:
+    assert 'type="radio"' not in upload(bare, SMALL).text
+    page = upload(bare, SMALL, points=("later.csv", SMALL)).text
+    assert page.count('type="radio"') == 2
+
+
+def test_the_page_says_where_answers_will_be_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from cpclean.cli.serve import _Beside, _Within
+
+    monkeypatch.chdir(tmp_path)
+    for place, words in (
+        (_Beside(), "Answers will be kept in given.csv.cpclean.db, in the folder in which the "),
+        (_Within(open_storage("memory://")), "Answers will be kept in memory only"),
+        (_Within(open_storage("own.db")), "Answers will be kept in &#39;own.db&#39;."),
+    ):
+        app = make_app(None, TOKEN, start_project=place)
+        with TestClient(app, base_url="http://127.0.0.1", follow_redirects=False) as client:
+            client.get("/", params={"token": TOKEN})
+            assert words in upload(client, SMALL).text

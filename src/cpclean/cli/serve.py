@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -165,15 +166,33 @@ def _opened(
     if training.file and _is_storage(training.file):
         if storage is not None:
             raise Mistake("FILE is a project itself; leave --storage out.")
+        if given := _table_option():
+            raise Mistake(
+                "FILE is a project, which keeps the table and the settings that it was begun with: "
+                f"leave {given} out, or name a table and another place with --storage."
+            )
         return _Opened(_with_project(open_storage(training.file, create=False)))
     if training.file:
         return _Opened(_of_table(training, validation, storage, answers_per_row))
+    if given := _table_option():
+        raise Mistake(f"{given} is about a table, but none is named: name FILE, or leave it out.")
     if storage is None:
-        return _Opened(None, _beside)
+        return _Opened(None, _Beside())
     kept = open_storage(storage)
     if kept.project() is not None:
         return _Opened(kept)
-    return _Opened(None, lambda project: kept)
+    return _Opened(None, _Within(kept))
+
+
+def _table_option() -> str:
+    """An option about the table that was given; "" if there is none."""
+    context = click.get_current_context()
+    names = {one.name for kind in (Training, Validation) for one in fields(kind)} - {"file"}
+    for option in context.command.params:
+        source = context.get_parameter_source(option.name or "")
+        if option.name in names and source is not click.core.ParameterSource.DEFAULT:
+            return option.opts[0]
+    return ""
 
 
 def _is_storage(file: str) -> bool:
@@ -214,7 +233,17 @@ def _of_table(
     try:
         before = kept.project()
         if before is not None and not training.label:
+            if given := _table_option():
+                raise Mistake(
+                    f"{kept.name} has a project of this table already: name its --label beside "
+                    f"{given} to compare them, or leave {given} out to go on with it."
+                )
             return kept
+        if before is not None and training.label != str(before.table.label):
+            raise Mistake(
+                f"{kept.name} belongs to something else: its label is {before.table.label!r}, not "
+                f"{training.label!r}. Go back to that label, or name another place with --storage."
+            )
         if project is None:
             wanted = answers_per_row or (before.settings.answers_per_row if before else 1)
             project = _project(training, validation, wanted)
@@ -336,16 +365,56 @@ def _demo(training: Training, validation: Validation, answers_per_row: int) -> P
     return Project.make(example.table, example.points, example.labels, settings)
 
 
-def _beside(project: Project) -> Storage:
-    """A new file in this folder, named after the table that was uploaded."""
-    from cpclean.storage.opening import open_storage
+# -- where a project that is set up in the browser is put ------------------------------------------
 
-    about = project.settings.about
-    name = about.get("file") if isinstance(about, dict) else None
-    stem = Path(str(name or "table")).name.lstrip(".") or "table"
-    stem = "".join(sign if sign.isalnum() or sign in "-_. " else "_" for sign in stem)[:100]
-    for number in range(1, 1000):
-        path = Path(f"{stem}{f'-{number}' if number > 1 else ''}{SUFFIX}")
-        if not path.exists():
-            return open_storage(path)
-    raise Mistake(f"there are too many projects named {stem} in this folder.")
+
+class _Beside:
+    """New files in this folder, each named after the table that was uploaded."""
+
+    def where(self, file: str) -> str:
+        """What the page says of it."""
+        return (
+            f"Answers will be kept in {self._path(file)}, in the folder in which the server was "
+            "started."
+        )
+
+    def __call__(self, project: Project) -> Storage:
+        from cpclean.storage.opening import open_storage
+
+        about = project.settings.about
+        name = about.get("file") if isinstance(about, dict) else None
+        kept = open_storage(self._path(str(name or "table")))
+        _tell_place(kept)
+        return kept
+
+    def _path(self, file: str) -> Path:
+        stem = Path(file).name.lstrip(".") or "table"
+        stem = "".join(sign if sign.isalnum() or sign in "-_. " else "_" for sign in stem)[:100]
+        for number in range(1, 1000):
+            path = Path(f"{stem}{f'-{number}' if number > 1 else ''}{SUFFIX}")
+            if not path.exists():
+                return path
+        raise Mistake(f"there are too many projects named {stem} in this folder.")
+
+
+@dataclass(frozen=True)
+class _Within:
+    """The place that --storage names."""
+
+    storage: Storage
+
+    def where(self, file: str) -> str:
+        """What the page says of it."""
+        if self.storage.name == "memory":
+            return "Answers will be kept in memory only, until the server is stopped: export them."
+        return f"Answers will be kept in {self.storage.name}."
+
+    def __call__(self, project: Project) -> Storage:
+        _tell_place(self.storage)
+        return self.storage
+
+
+def _tell_place(kept: Storage) -> None:
+    if kept.name != "memory":
+        click.echo(f"Answers are kept in {kept.name}, each the moment it is given.")
+        sys.stdout.flush()

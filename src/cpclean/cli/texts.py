@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     from cpclean.data.textfile import TextFile
 
 _TEXT = re.compile(r"\.(csv|tsv)(\.gz)?$", re.IGNORECASE)
-# What separates cells where a comma does not.
+# What separates cells where a comma does not, as it is typed.
 _SIGNS = {";": "';'", "\t": "tab", "|": "'|'"}
-_BEGINNINGS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
 
 def is_text(file: str) -> bool:
@@ -41,18 +40,13 @@ def reading(file: str, given: Training) -> dict[str, Any]:
     """Options for `read_csv`, where a text file is not as usual."""
     if not is_text(file):
         return {}
-    options: dict[str, Any] = {}
-    if given.sep is not None:
-        options["sep"] = given.sep
-    if given.encoding != "utf-8":
-        options["encoding"] = given.encoding
-    if given.decimal != ".":
-        if given.domains:
-            raise Mistake("with --domains, numbers are written with a point: leave out --decimal.")
-        options["decimal"] = given.decimal
-        options["na_values"] = list(given.null)  # so that what is left is read as numbers
-    if options and not given.domains:
-        options["low_memory"] = False  # one dtype a column, however late another value comes
+    from cpclean.data.layout import reading_options
+
+    if given.decimal != "." and given.domains:
+        raise Mistake("with --domains, numbers are written with a point: leave out --decimal.")
+    options = reading_options(given.sep, given.encoding, given.decimal, given.null)
+    if given.domains:
+        options.pop("low_memory", None)
     return options
 
 
@@ -65,8 +59,10 @@ def way_out(file: str, given: Training, problem: str) -> str:
             f"It is not {given.encoding}: save it as UTF-8, or say what it is, such as "
             f"--encoding {_guessed(file)}."
         )
+    from cpclean.data.layout import likely_separator
+
     header = _header(file, given)
-    sign = max(_SIGNS, key=header.count)
+    sign = likely_separator(header)
     if given.sep is None and header.count(sign) > header.count(_sep(file, given)):
         return f"If its cells are separated by another sign, say so: --sep {_SIGNS[sign]}."
     return ""
@@ -76,8 +72,10 @@ def check_separated(names: list[Any], file: str, given: Training) -> None:
     """Refuse a table of one column that looks like several."""
     if len(names) != 1 or given.sep is not None or not is_text(file) or names[0] == given.label:
         return
+    from cpclean.data.layout import likely_separator
+
     name = str(names[0])
-    sign = max(_SIGNS, key=name.count)
+    sign = likely_separator(name)
     if sign in name:
         raise Mistake(
             f"{file} has one column only, {name!r}. If its cells are separated by another sign, "
@@ -102,5 +100,6 @@ def _guessed(file: str) -> str:
     path = Path(file).expanduser()
     if not path.is_file():
         return "latin-1"
-    with path.open("rb") as opened:
-        return _BEGINNINGS.get(opened.read(2), "latin-1")
+    from cpclean.data.layout import marked_encoding
+
+    return marked_encoding(path) or "latin-1"

@@ -190,9 +190,9 @@ def _inferred(series: Any) -> Any:
 def _header(file: _File, options: Mapping[str, Any], frame: Any) -> list[Any]:
     """The names in the file, where pandas changes in silence what does not suit it."""
     names = list(frame.columns)
-    own_index = "index_col" not in options and not isinstance(
-        frame.index, pandas_module().RangeIndex
-    )
+    # Row names such as 1, 2, 3 become a range, too, but one that does not begin with 0.
+    counted = pandas_module().RangeIndex(len(frame))
+    own_index = "index_col" not in options and not frame.index.equals(counted)
     if file.format == "csv" and own_index:  # the first cells of the rows became an index
         raise TableError(
             f"the rows of {file.name} have more cells than its header has names. Name every "

@@ -75,6 +75,11 @@ class AppState:
         """Whether a project may be set up in the browser."""
         return self.desk is None and self._open_place is not None
 
+    def place_of(self, name: str) -> str:
+        """Where the answers about an uploaded file will be kept, in words; "" if nobody tells."""
+        where = getattr(self._open_place, "where", None)
+        return "" if where is None else str(where(name))
+
     def start_project(self, project: Project) -> None:
         """Put a project in its place and begin with it; refused if there is one already."""
         with self._lock:

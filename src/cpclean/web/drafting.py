@@ -2,124 +2,32 @@
 
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from cpclean.data.columns import KINDS, Column
+from cpclean.cleaning.values import typed_value
+from cpclean.data.columns import Column
 from cpclean.data.frames import columns_from
 from cpclean.data.holding import complete_rows, empty_columns, held_out
 from cpclean.data.incomplete import Ints
-from cpclean.data.reading import read_table
 from cpclean.data.repairs import default_values
 from cpclean.data.table import Bools, IncompleteTable
 from cpclean.data.textfile import TextFile
-from cpclean.errors import CPCleanError, TableError
+from cpclean.errors import TableError
 from cpclean.report.words import count, listed
 from cpclean.storage.project import Project, Settings
 from cpclean.web.cells import text_of
-from cpclean.web.forms import MOST_HOLES, FieldError, text, whole
+from cpclean.web.drafts import Choice, Draft, read
+from cpclean.web.forms import FieldError, whole
 
-PRIORS = (
-    ("label", "as often as among rows of the same label"),
-    ("observed", "as often as in the column"),
-    ("uniform", "all alike"),
-)
-# Names that label columns often have, the likeliest first; otherwise nobody guesses.
-_LABELS = ("label", "target", "class", "y", "outcome", "species")
-_TYPED = ("share", "neighbors", "null", "target", "answers")
 _MAYBE_NULL = ("?", "-", "--", "unknown", "missing")
-MOST_COLUMNS = MOST_HOLES
-LONGEST_VALUES = 2000  # characters of the candidates that are typed for a column
 SEED = 0  # of the rows that are held out
-
-
-@dataclass(frozen=True)
-class Draft:
-    """Files that were uploaded, under names of ours; `name` is what the person calls it."""
-
-    id: str
-    name: str
-    path: Path
-    points_name: str = ""
-    points_path: Path | None = None
-
-    def remove(self) -> None:
-        """Delete the files."""
-        for path in (self.path, self.points_path):
-            if path is not None:
-                path.unlink(missing_ok=True)
-
-
-@dataclass(frozen=True)
-class Choice:
-    """What a person chose in the second step; numbers stay text until they are used."""
-
-    label: str = ""
-    validation: str = "share"
-    share: str = "20"
-    neighbors: str = "3"
-    prior: str = "label"
-    null: str = ""
-    target: str = "100"
-    answers: str = "1"
-    kinds: dict[str, str] = field(default_factory=dict)
-    repairs: dict[str, str] = field(default_factory=dict)  # candidates of a column, with | between
-    dropped: frozenset[str] = frozenset()
-
-    @classmethod
-    def first(cls, draft: Draft) -> Choice:
-        """What is proposed for a file; an error if it cannot be read."""
-        frame = read(draft, draft.path, cls())
-        if len(frame.columns) > MOST_COLUMNS:
-            raise TableError(
-                f"{draft.name} has {len(frame.columns):,} columns; the most is {MOST_COLUMNS:,}. "
-                "Leave out those that say nothing about the label."
-            )
-        names = {str(name).strip().lower(): str(name) for name in frame.columns}
-        label = next((names[one] for one in _LABELS if one in names), "")
-        return cls(label=label, validation="file" if draft.points_path else "share")
-
-    def without_kinds(self) -> Choice:
-        """The same with all kinds as they are detected."""
-        return replace(self, kinds={})
-
-    @property
-    def null_tokens(self) -> tuple[str, ...]:
-        """Texts that stand for nothing."""
-        return tuple(self.null.split())
-
-
-def choice_of(form: Mapping[str, Any], draft: Draft) -> Choice:
-    """The choices as they were sent, whatever they are worth."""
-    kinds, repairs, dropped = {}, {}, set()
-    for at in range(MOST_COLUMNS):
-        if f"column-{at}" not in form:
-            break
-        name, kind = text(form, f"column-{at}"), text(form, f"kind-{at}")
-        if kind in KINDS:
-            kinds[name] = kind
-        if typed_values := text(form, f"values-{at}").strip():
-            repairs[name] = typed_values[:LONGEST_VALUES]
-        if text(form, f"drop-{at}"):
-            dropped.add(name)
-    by_file = text(form, "validation") == "file" and draft.points_path is not None
-    prior = text(form, "prior")
-    typed = {name: text(form, name)[:40] for name in _TYPED}
-    return Choice(
-        label=text(form, "label"),
-        validation="file" if by_file else "share",
-        prior=prior if prior in dict(PRIORS) else "label",
-        kinds=kinds,
-        repairs=repairs,
-        dropped=frozenset(dropped),
-        **typed,
-    )
 
 
 # -- looking ---------------------------------------------------------------------------------------
@@ -148,6 +56,7 @@ class Look:
     n_rows: int
     rows_with_holes: int
     notes: list[str]
+    problem: FieldError | None = None  # the first candidates that were typed and do not fit
 
 
 def look(draft: Draft, choice: Choice) -> Look:
@@ -156,6 +65,9 @@ def look(draft: Draft, choice: Choice) -> Look:
     with _noted(notes):
         plain = read(draft, draft.path, choice.without_kinds())
         detected = columns_from(plain, {}, choice.null_tokens)
+        names = {column.name for column in detected}  # others, if the file is read otherwise now
+        known = {name: kind for name, kind in choice.kinds.items() if name in names}
+        choice = replace(choice, kinds=known)
         frame = read(draft, draft.path, choice)
         columns = columns_from(frame, choice.kinds, choice.null_tokens)
     kinds = {column.name: column.kind for column in detected}
@@ -166,24 +78,48 @@ def look(draft: Draft, choice: Choice) -> Look:
         rows = count(left_out, "row has", "rows have")
         notes.append(f"{rows} no label, or nothing else, and will be left out.")
     notes += [_maybe_null(column) for column in features if _maybe_null(column)]
+    own, problem = _looked_repairs(features, draft, choice)
     shown = [
-        _column_look(column, kinds[column.name], choice)
+        _column_look(column, kinds[column.name], choice, own.get(column.name))
         for column in columns
         if column.name != choice.label
     ]
-    names = [column.name for column in columns]
-    return Look(names, shown, len(frame), with_holes, list(dict.fromkeys(notes)))
+    return Look(
+        [column.name for column in columns],
+        shown,
+        len(frame),
+        with_holes,
+        list(dict.fromkeys(notes)),
+        problem,
+    )
 
 
-def _column_look(column: Column, detected: str, choice: Choice) -> ColumnLook:
+def _looked_repairs(
+    columns: list[Column], draft: Draft, choice: Choice
+) -> tuple[dict[str, list[Any]], FieldError | None]:
+    """The candidates that were typed and fit, and the first ones that do not."""
+    found, problem = {}, None
+    for column in columns:
+        try:
+            if column.name in choice.repairs:
+                found[column.name] = _typed(column, choice.repairs[column.name], draft, choice)
+        except FieldError as error:
+            problem = problem or error
+    return found, problem
+
+
+def _column_look(
+    column: Column, detected: str, choice: Choice, own: list[Any] | None
+) -> ColumnLook:
     n_holes = int(column.missing.sum())
+    candidates = _candidates(column) if own is None else listed([str(one) for one in own], 8)
     doubt = column.treatment.removeprefix("kept, but ")
     return ColumnLook(
         column.name,
         detected,
         choice.kinds.get(column.name, ""),
         n_holes,
-        _candidates(column) if n_holes else "no holes",
+        candidates if n_holes else "no holes",
         f"It {doubt}; leave it out?" if doubt != column.treatment else "",
         column.name in choice.dropped,
         choice.repairs.get(column.name, ""),
@@ -229,7 +165,7 @@ def project_of(draft: Draft, choice: Choice) -> Project:
     if len(frame.columns) < 2:
         raise FieldError("label", "besides the label, at least one column has to stay.")
     with _noted([]):
-        own = _own_repairs(frame, choice)
+        own = _own_repairs(frame, draft, choice)
         held = np.empty(0, np.int64)
         if choice.validation == "file":
             points, labels = _given_points(draft, choice, empty_columns(frame))
@@ -253,7 +189,7 @@ def project_of(draft: Draft, choice: Choice) -> Project:
         )
         if not len(table.dataset.dirty_rows):
             raise TableError(
-                f"no row of {draft.name} has a hole in a column that counts: nothing has to be "
+                f"no row of {draft.name!r} has a hole in a column that counts: nothing has to be "
                 "cleaned."
             )
         about = {
@@ -271,27 +207,38 @@ def project_of(draft: Draft, choice: Choice) -> Project:
             _as_classes(labels, table),
             settings,
             whole_frame,
-            TextFile.read(draft.path),
+            _text(draft, choice),
         )
 
 
-def _own_repairs(frame: Any, choice: Choice) -> dict[str, list[Any]]:
+def _text(draft: Draft, choice: Choice) -> TextFile | None:
+    """The file byte by byte, so that the cleaned table differs in what was told only."""
+    layout = choice.layout(draft)
+    if layout is None:
+        return None
+    return TextFile.read(draft.path, layout.sep, layout.encoding, layout.decimal)
+
+
+def _own_repairs(frame: Any, draft: Draft, choice: Choice) -> dict[str, list[Any]]:
     """The candidates that were typed, for each column; the others have the default ones."""
     columns = columns_from(frame, choice.kinds, choice.null_tokens)
     return {
-        column.name: _typed(column, choice.repairs[column.name])
+        column.name: _typed(column, choice.repairs[column.name], draft, choice)
         for column in columns
         if column.name in choice.repairs and column.name != choice.label
     }
 
 
-def _typed(column: Column, words: str) -> list[Any]:
+def _typed(column: Column, words: str, draft: Draft, choice: Choice) -> list[Any]:
     """Candidates with | between them, as the column holds them."""
     parts = [one.strip() for one in words.split("|") if one.strip()]
     if column.kind == "categorical":
         known = {str(value): value for value in column.frequencies}
         return [known.get(one, one) for one in parts]
-    odd = [one for one in parts if not _fits(column, one)]
+    layout = choice.layout(draft)
+    if column.kind == "numeric" and layout is not None and layout.decimal == ",":
+        parts = [re.sub(r"^([+-]?[0-9]*),([0-9]+)$", r"\1.\2", one) for one in parts]
+    odd = [one for one in parts if typed_value(column, one) is None]
     if odd or not parts:
         raise FieldError(
             f"values of {column.name}", f"the candidates of {column.name!r} are {column.kind}, "
@@ -300,27 +247,12 @@ def _typed(column: Column, words: str) -> list[Any]:
     return parts
 
 
-def _fits(column: Column, words: str) -> bool:
-    try:
-        return bool(np.isfinite(column.stored(words)))
-    except CPCleanError:
-        return False
-
-
 def _example(column: Column) -> str:
     values = default_values(column)[:3] if len(column.observed) else ()
     return " | ".join(text_of(column.shown(value)) for value in values) or "1 | 2"
 
 
-def read(draft: Draft, path: Path, choice: Choice) -> Any:
-    """A file of a draft; errors call it by the name that people know."""
-    called = draft.name if path == draft.path else draft.points_name
-    kinds = {} if path != draft.path else choice.kinds
-    try:
-        return read_table(path, null_tokens=choice.null_tokens, kinds=kinds)
-    except CPCleanError as error:
-        words = str(error).replace(repr(str(path)), called).replace(str(path), called)
-        raise TableError(words) from error
+# -- rows to predict -------------------------------------------------------------------------------
 
 
 def _given_points(draft: Draft, choice: Choice, empty: list[Any]) -> tuple[Any, Any]:
@@ -336,7 +268,7 @@ def _given_points(draft: Draft, choice: Choice, empty: list[Any]) -> tuple[Any, 
     complete = frame.drop(columns=empty, errors="ignore").notna().all(axis=1).to_numpy()
     if not complete.any():
         raise TableError(
-            f"every row of {draft.points_name} has holes; rows to predict have to be complete."
+            f"every row of {draft.points_name!r} has holes; rows to predict have to be complete."
         )
     if labels is not None:
         labels = labels[complete].to_numpy() if labels[complete].notna().all() else None
@@ -351,6 +283,7 @@ def _held_out(frame: Any, choice: Choice, share: float) -> Ints:
     held = held_out(complete, labels, wanted, SEED)
     if not len(held):
         why = "every label is on one row only" if len(complete) else "no row is complete"
+        why = why if labels.notna().any() else f"no row has a label in column {choice.label!r}"
         raise FieldError(
             "share", f"{why}, so that none can be held out. Give complete rows in a file of "
             "their own.",

@@ -18,8 +18,9 @@ of tasks of which only these parts are looked at:
                                  {"from_name": "values", "type": "textarea",
                                   "value": {"text": ["income = 1250"]}}]}]}
 
-Typed values win over a choice; an annotation that was cancelled (skipped) is a skip. The id of the
-annotation makes that the same file, taken in twice, says nothing twice.
+Typed values win over a choice; an annotation that was cancelled (skipped) is a skip, and one that
+says neither is refused: it comes from another labelling interface, or was left empty. The id of
+the annotation makes that the same file, taken in twice, says nothing twice.
 """
 
 from __future__ import annotations
@@ -85,22 +86,39 @@ def take_annotations(desk: Desk, tasks: Any) -> dict[str, Any]:
     dict
         taken : int, and refused : list of {"task": number in the list, "error": text}
     """
-    listed = tasks if isinstance(tasks, list) else [tasks]
     taken, refused = 0, []
-    for number, task in enumerate(listed):
+    for number, task in enumerate(_tasks(tasks)):
         try:
-            for annotation in _annotations(task):
+            annotations = _annotations(task)
+        except AnnotationError as problem:
+            refused.append({"task": number, "error": str(problem)})
+            continue
+        for annotation in annotations:
+            try:
                 _take(desk, task, annotation)
                 taken += 1
-        except StorageError:
-            raise  # nothing is wrong with the task: all of it can be sent again
-        except CPCleanError as problem:
-            refused.append({"task": number, "error": str(problem)})
+            except StorageError:
+                raise  # nothing is wrong with the task: all of it can be sent again
+            except CPCleanError as problem:
+                refused.append({"task": number, "error": str(problem)})
     return {"taken": taken, "refused": refused}
 
 
+def _tasks(given: Any) -> list[Any]:
+    """The tasks of an export, or the single one that was given; none at all is an error."""
+    if isinstance(given, dict) and given.keys() & {"data", "annotations"}:
+        return [given]
+    if not isinstance(given, list) or not given:
+        got = "an empty list" if given == [] else json.dumps(given)[:40]
+        raise AnnotationError(
+            "there are no tasks in the body: send the list of tasks that Label Studio exports as "
+            f"JSON (not JSON-MIN); got {got}."
+        )
+    return given
+
+
 def _annotations(task: Any) -> list[Any]:
-    found = task.get("annotations", []) if isinstance(task, dict) else None
+    found = task.get("annotations") if isinstance(task, dict) else None
     if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
         raise AnnotationError(
             'a task must be an object with "data" and "annotations", as Label Studio exports it.'
@@ -115,11 +133,18 @@ def _take(desk: Desk, task: dict[str, Any], annotation: dict[str, Any]) -> None:
         raise AnnotationError('a task must have its row: "data": {"row": 17}.')
     who, seconds = _who(annotation), annotation.get("lead_time")
     seconds = float(seconds) if isinstance(seconds, int | float) and seconds >= 0 else None
-    candidate, values = _said(annotation, data or {})
     request_id = _request_id(row, annotation)
-    if annotation.get("was_cancelled") or (candidate is None and not values):
+    if annotation.get("was_cancelled"):
         desk.skip(who, row, request_id, seconds)
-    elif values:
+        return
+    candidate, values = _said(annotation, data or {})
+    if candidate is None and not values:
+        raise AnnotationError(
+            f"an annotation of row {row} says nothing: it has no choice named 'candidate' and no "
+            "text named 'values'. Label with the interface of /api/export?what=labelstudio-config, "
+            "and skip a task in Label Studio where nobody knows."
+        )
+    if values:
         desk.answer(who, row, None, values, request_id, seconds)
     else:
         desk.answer(who, row, candidate, None, request_id, seconds)

@@ -286,10 +286,9 @@ class Pages:
             raise
         except CPCleanError as error:
             return self._ask(request, sent.row, 422, sent, error)
-        left = [] if candidate is not None else [one for one in sent.typed if one not in sent.values]
-        return see(
-            "/question", saved=sent.number, **({"left": ", ".join(left)[:200]} if left else {})
-        )
+        left = [name for name in sent.typed if candidate is None and name not in sent.values]
+        more = {"left": ", ".join(left)[:200]} if left else {}
+        return see("/question", saved=sent.number, **more)
 
     def _check_alone(self, desk: Any, who: str, sent: forms.AnswerForm) -> None:
         """Whoever would overrule somebody has to know it."""

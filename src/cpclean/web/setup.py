@@ -18,10 +18,20 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from cpclean.data.columns import KINDS
+from cpclean.data.layout import SEPARATORS, Layout
 from cpclean.data.reading import SUFFIXES
 from cpclean.errors import CPCleanError
 from cpclean.web import forms, wording
-from cpclean.web.drafting import PRIORS, Choice, Draft, choice_of, look, project_of
+from cpclean.web.drafting import Look, look, project_of
+from cpclean.web.drafts import (
+    DECIMALS,
+    ENCODINGS,
+    PRIORS,
+    Choice,
+    Draft,
+    choice_of,
+    likely_label,
+)
 
 MOST_DRAFTS = 8  # uploads that wait for their second step; the oldest goes first
 UPLOAD_LIMIT = 50 * 2**20
@@ -65,20 +75,20 @@ class Setup:
         try:
             if forms.text(form, "step") == "upload":
                 draft = await self._received(form)
-                choice = await run_in_threadpool(self._first_choice, draft)
+                choice = await run_in_threadpool(self._first_choice, draft, form)
                 return await run_in_threadpool(self._look_page, request, draft, choice)
         except (CPCleanError, forms.FieldError) as error:
-            return await run_in_threadpool(self._upload_page, request, error)
+            return await run_in_threadpool(self._upload_page, request, error, form)
         draft_id = forms.text(form, "draft")
         if draft_id not in self._drafts:
             gone = ValueError("the file is not here any more; choose it again.")
             return await run_in_threadpool(self._upload_page, request, gone)
         return await run_in_threadpool(self._second, request, self._drafts[draft_id], form)
 
-    def _first_choice(self, draft: Draft) -> Choice:
+    def _first_choice(self, draft: Draft, form: Mapping[str, Any]) -> Choice:
         try:
-            return Choice.first(draft)
-        except CPCleanError:
+            return Choice.first(draft, form)
+        except (CPCleanError, forms.FieldError):
             self._drafts.pop(draft.id).remove()
             raise
 
@@ -86,6 +96,9 @@ class Setup:
         choice = choice_of(form, draft)
         if forms.text(form, "step") != "start":
             return self._look_page(request, draft, choice)
+        if forms.text(form, "read_as") not in ("", _spelt(choice.layout(draft))):
+            changed = "The file is read otherwise now: look at its columns before you start."
+            return self._look_page(request, draft, choice, note=changed)
         try:
             project = project_of(draft, choice)
             self.state.start_project(project)
@@ -135,35 +148,74 @@ class Setup:
                 if size > room:
                     path.unlink()
                     raise forms.FieldError(
-                        "table", f"{given} is too large: files may have {limit} together."
+                        "table", f"{given!r} is too large: files may have {limit} together."
                     )
                 into.write(piece)
         return path
 
     # -- pages -------------------------------------------------------------------------------
 
-    def _upload_page(self, request: Request, error: Exception | None = None) -> Response:
+    def _upload_page(
+        self,
+        request: Request,
+        error: Exception | None = None,
+        form: Mapping[str, Any] | None = None,
+    ) -> Response:
+        chosen = {name: forms.text(form or {}, name) for name in ("sep", "encoding", "decimal")}
         return self._page(
             request, "upload.html", 422 if error else 200, page="setup", limit=self.limit,
-            suffixes=", ".join(SUFFIXES), accept=ACCEPT,
+            suffixes=", ".join(SUFFIXES), accept=ACCEPT, chosen=chosen, **_WRITTEN,
             error=forms.sentence(str(error)) if error else "",
+            error_at=getattr(error, "where", ""),
         )  # fmt: skip
 
     def _look_page(
-        self, request: Request, draft: Draft, choice: Choice, error: Exception | None = None
+        self,
+        request: Request,
+        draft: Draft,
+        choice: Choice,
+        error: Exception | None = None,
+        note: str = "",
     ) -> Response:
-        try:
-            seen = look(draft, choice)
-        except CPCleanError as problem:  # a kind that does not fit: shown as it was detected
-            error = error or problem
-            seen = look(draft, choice.without_kinds())
+        seen, problem = _seen(draft, choice)
+        error = error or problem
         told = "" if error is None else forms.sentence(str(error))
+        if choice.label not in seen.names:  # the file may be read otherwise now
+            choice = replace(choice, label=likely_label(seen.names))
+        layout = choice.layout(draft)
         return self._page(
             request, "setup.html", 422 if error else 200, page="setup", draft=draft, choice=choice,
             columns=seen.columns, rows_with_holes=seen.rows_with_holes, n_rows=seen.n_rows,
-            names=seen.names, notes=seen.notes, kinds=KINDS, priors=PRIORS, error=told,
-            error_at=getattr(error, "where", ""),
+            names=seen.names, notes=[*([note] if note else []), *seen.notes], kinds=KINDS,
+            priors=PRIORS, layout=layout, read_as=_spelt(layout), **_WRITTEN,
+            place=self.state.place_of(draft.name), error=told, error_at=getattr(error, "where", ""),
         )  # fmt: skip
+
+
+_WRITTEN = {
+    "separators": [(sign, words) for sign, words in SEPARATORS.items()],
+    "encodings": ENCODINGS,
+    "decimals": DECIMALS,
+}
+
+
+def _seen(draft: Draft, choice: Choice) -> tuple[Look, Exception | None]:
+    """The file under the choices; what cannot be shown so is shown as it was detected."""
+    first: Exception | None = None
+    for tried in (choice, choice.without_kinds(), choice.as_found()):
+        try:
+            seen = look(draft, tried)
+        except (CPCleanError, forms.FieldError) as problem:
+            first = first or problem
+        else:
+            return seen, first or seen.problem
+    assert first is not None, "otherwise something was seen"
+    raise first  # the file was read before, but is not there any more
+
+
+def _spelt(layout: Layout | None) -> str:
+    """How a file is read, in a word for a hidden field."""
+    return "" if layout is None else f"{layout.sep!r} {layout.encoding} {layout.decimal}"
 
 
 def _name(file: UploadFile) -> str:
