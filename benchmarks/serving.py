@@ -78,17 +78,17 @@ def measure(run: Run) -> None:
 
 
 def _report(run: Run, people: int, on: str, found: Served) -> None:
-    half = median(found.answers)
+    half, most = median(found.answers), found.share(0.95)
     aimed_at = people == PEOPLE
     run.report.add(
         Line(
             f"answer to next question, {people} people",
             on,
-            ours=f"{milliseconds(half)} ms (95 %: {milliseconds(found.share(0.95))} ms, "
+            ours=f"{milliseconds(half)} ms (95 %: {milliseconds(most)} ms, "
             f"server's CPU: {milliseconds(found.cpu / len(found.answers))} ms)",
             yardstick=f"{milliseconds(median(found.nothing))} ms, empty request",
             target=f"< {milliseconds(LIMIT)} ms" if aimed_at else "",
-            met=half < LIMIT if aimed_at else None,
+            met=most < LIMIT if aimed_at else None,
         )
     )
 
