@@ -14,12 +14,12 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from cpclean.data.textfile import text_suffix, usual_sep
 from cpclean.errors import TableError
 
 # What separates cells, and what people call it.
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _BEGINNINGS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-_TEXT = re.compile(r"(\.csv|\.tsv)(\.gz)?$", re.IGNORECASE)
 _WITH_COMMA = re.compile(r"\s*[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?\s*")
 _WITH_POINT = re.compile(r"\s*[+-]?[0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?\s*")
 _THOUSANDS = re.compile(r"\s*[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+(\.[0-9]+)?\s*")
@@ -73,10 +73,10 @@ def layout_of(path: str | os.PathLike[str]) -> Layout | None:
     one that divides the first rows into as many cells as the header has names. A file of other
     things than text is a `TableError`.
     """
-    found = _TEXT.search(os.fspath(path))
-    if found is None:
+    suffix = text_suffix(os.fspath(path))
+    if suffix is None:
         return None
-    usual = "\t" if found[1].lower() == ".tsv" else ","
+    usual = usual_sep(suffix)
     try:
         sample = next(_pieces(path, _SAMPLE), b"")
         encoding = _encoding(path, sample)
