@@ -47,6 +47,16 @@ def test_what_the_candidates_settle_is_worked_out_ahead(desk):
     assert [one.settles for one in question.candidates] == settled
 
 
+def test_what_candidates_settle_is_told_of_every_row_that_is_opened(desk):
+    now = desk.engine.now
+    last = now.ranking[-1]
+    assert last not in desk.engine.details, "it is not worked out ahead"
+    expected = desk.project.session().question(last)
+    settled = [len(expected.settles(place)) for place in range(len(expected.candidates))]
+    assert [one.settles for one in desk.question("Ann", row=last).candidates] == settled
+    assert [one.settles for one in desk.look(last).candidates] == [None] * len(settled)
+
+
 def test_cells_are_in_words(desk):
     question = desk.question("Ann", row=0)
     size, town, age = question.cells

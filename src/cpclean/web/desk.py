@@ -135,7 +135,7 @@ class Desk:
             row = self._checked_row(row)
             if now is None:
                 raise NotReadyError("the table is being looked at for the first time. Try again.")
-            return self._view(now, who, row, self._lease_of(now, who, row))
+            return self._view(now, who, row, self._lease_of(now, who, row), whole=True)
         if now is None or not now.ranking:
             return None
         lease = self._kept_lease(now, who) or self._new_lease(now, who)
@@ -180,8 +180,10 @@ class Desk:
             return self.storage.renew(mine[0], self.lease_seconds)
         return self.storage.lease([row], who, self.lease_seconds, now.ledger.places([row]))
 
-    def _view(self, now: Now, who: str, row: int, lease: Lease | None) -> QuestionView:
-        detail = self._detail(now, row)
+    def _view(
+        self, now: Now, who: str, row: int, lease: Lease | None, whole: bool = False
+    ) -> QuestionView:
+        detail = self._detail(now, row, whole)
         told = now.ledger.rows.get(row)
         others = [] if told is None else [one.who for one in told.words if one.who != who]
         said = None
@@ -224,10 +226,13 @@ class Desk:
             if place < len(values)
         ]
 
-    def _detail(self, now: Now, row: int) -> Detail:
-        """Worked out ahead, or else without what the candidates would settle."""
+    def _detail(self, now: Now, row: int, whole: bool) -> Detail:
+        """Worked out ahead, or else now: what the candidates would settle only if it is wanted."""
         found = self.engine.details.get(row)
-        return detail_of(now.session, row, now.version) if found is None else found
+        if found is None:
+            found = detail_of(now.session, row, now.version)
+            found = found.with_settles() if whole else found
+        return found
 
     # -- answers ---------------------------------------------------------------------------
 
