@@ -38,6 +38,7 @@ def test_decimal_commas_of_the_file(desk):
     assert told(desk, 1, size="2,25") == {"size": 2.25}
     assert told(desk, 1, size="2.5") == {"size": 2.5}
     assert told(desk, 1, size="-,5") == {"size": -0.5}
+    assert told(desk, 2, job="2,25") == {"job": "2,25"}, "a text is no number"
     with pytest.raises(ValueError, match="takes a number"):
         told(desk, 1, size="1,2,3")
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from datetime import date
 from typing import Any
 
+from cpclean.cleaning.cleaned import as_pandas
 from cpclean.cleaning.values import (
     NEEDS,
     categories_of,
@@ -14,11 +16,13 @@ from cpclean.cleaning.values import (
     mark_text,
     typed_value,
 )
-from cpclean.data.columns import Column
+from cpclean.data.columns import Column, is_null
 from cpclean.data.table import IncompleteTable
 from cpclean.errors import AnswerError, offenders
+from cpclean.storage.project import Project
 from cpclean.web.views import CellView
 
+_WITH_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
 LONGEST = 300  # characters of a cell that are shown
 MOST_TYPED = 10_000  # characters of a value
 MOST_CATEGORIES = 50  # that are listed for who types a value
@@ -75,6 +79,34 @@ def _cell(column: Column, text: str | None, hole: bool) -> CellView:
         ends = column.observed.min(), column.observed.max()
         low, high = (text_of(column.shown(end)) for end in ends)
     return CellView(column.name, column.kind, text, True, low, high, categories)
+
+
+def spare_columns(project: Project) -> dict[str, list[Any]]:
+    """The columns that play no part, such as an id by which people look a row up."""
+    given, table = project.frame, project.table
+    frame = {} if given is None else as_pandas(getattr(given, "frame", given))
+    counting = {table.label, *table.names}
+    return {str(name): frame[name].tolist() for name in frame if str(name) not in counting}
+
+
+def spare_cells(columns: Mapping[str, list[Any]], place: int) -> list[CellView]:
+    """The cells of these columns in a row, by its place in what was given."""
+    found = {name: values[place] for name, values in columns.items() if place < len(values)}
+    return [
+        CellView(name, "spare", None if is_null(value) else text_of(value), False)
+        for name, value in found.items()
+    ]
+
+
+def with_points(table: IncompleteTable, typed: Mapping[str, Any]) -> dict[str, Any]:
+    """What was typed by people who have decimal commas in their file; texts stay as they are."""
+    numeric = {column.name for column in table.columns if column.kind == "numeric"}
+    return {
+        name: text.replace(",", ".")
+        if name in numeric and isinstance(text, str) and _WITH_COMMA.fullmatch(text.strip())
+        else text
+        for name, text in typed.items()
+    }
 
 
 def typed_values(

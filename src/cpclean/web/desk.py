@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import time
 from collections import ChainMap
 from collections.abc import Mapping
@@ -11,26 +10,30 @@ from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
-from cpclean.cleaning.cleaned import as_pandas
-from cpclean.data.columns import is_null
 from cpclean.data.rows import is_whole
 from cpclean.errors import AnswerError, CPCleanError, UnknownRowError
 from cpclean.storage.base import Event, Lease, RefusedError, Said, Storage, StorageError
 from cpclean.storage.checks import checked_text, used_before
 from cpclean.storage.ledger import Ledger, ledger_of
 from cpclean.storage.project import Project
-from cpclean.web.cells import cells_of, said_text, text_of, typed_values
+from cpclean.web.cells import (
+    cells_of,
+    said_text,
+    spare_cells,
+    spare_columns,
+    typed_values,
+    with_points,
+)
 from cpclean.web.details import Detail, detail_of
 from cpclean.web.engine import Engine, Now
 from cpclean.web.exporting import events_text, log_text, table_bytes
 from cpclean.web.listing import page_of, row_views, said_of
 from cpclean.web.progress import progress_of
-from cpclean.web.views import AnsweredView, CellView, ProgressView, QuestionView, RowsView
+from cpclean.web.views import AnsweredView, ProgressView, QuestionView, RowsView
 
 # Rows of the ranking that are looked through first for one that is free.
 FIRST = 200
 NAME_LENGTH = 100
-_WITH_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
 EXPORT_SECONDS = 20.0  # that an export waits for the engine
 
 
@@ -90,7 +93,10 @@ class Desk:
         self._dirty = frozenset(project.dirty_rows.tolist())
         self._numbers = row_numbers(project)
         self._comma = project.text is not None and project.text.decimal == ","
-        self._spare: Any = None
+        self._spare = spare_columns(project)
+        # The same for pages about the same table with the same candidates, and for no others.
+        belongs = repr(sorted(project.belongs.items())).encode()
+        self.mark = hashlib.sha256(belongs).hexdigest()[:16]
         self._progress = progress_of(self.engine, project)
 
     def start(self) -> None:
@@ -114,11 +120,6 @@ class Desk:
         about = self.project.settings.about
         found = about.get("file") if isinstance(about, dict) else None
         return str(found) if found else self.storage.name
-
-    @property
-    def mark(self) -> str:
-        """The same for pages about the same table with the same candidates, and for no others."""
-        return hashlib.sha256(repr(sorted(self.project.belongs.items())).encode()).hexdigest()[:16]
 
     # -- questions -------------------------------------------------------------------------
 
@@ -195,7 +196,7 @@ class Desk:
             row=row,
             number=self._numbers[row],
             cells=cells_of(self.project.table, row, detail.holes, detail.known.raw)
-            + self._spare_cells(row),
+            + spare_cells(self._spare, self._numbers[row]),
             candidates=list(detail.candidates),
             gain=float(now.gains[row]),
             near=detail.near,
@@ -207,24 +208,6 @@ class Desk:
             n_candidates=detail.n_candidates,
             settled=told is not None and told.state == "settled",
         )
-
-    def _spare_cells(self, row: int) -> list[CellView]:
-        """Cells of columns that play no part, such as an id by which people look a row up."""
-        if self._spare is None:
-            given, table = self.project.frame, self.project.table
-            frame = {} if given is None else as_pandas(getattr(given, "frame", given))
-            counting = {table.label, *table.names}
-            self._spare = {
-                str(name): frame[name].tolist() for name in frame if str(name) not in counting
-            }
-        place = self._numbers[row]
-        return [
-            CellView(
-                name, "spare", None if is_null(values[place]) else text_of(values[place]), False
-            )
-            for name, values in self._spare.items()
-            if place < len(values)
-        ]
 
     def _detail(self, now: Now, row: int, whole: bool) -> Detail:
         """Worked out ahead, or else now: what the candidates would settle only if it is wanted."""
@@ -287,7 +270,8 @@ class Desk:
         cells = self.project._subject.cells(row)
         if candidate is None:
             assert values is not None, "one of the two"
-            values = {name: self._with_point(text) for name, text in values.items()}
+            if self._comma:
+                values = with_points(self.project.table, values)
             typed = typed_values(self.project.table, self._numbers[row], list(cells), values)
             return self.project.entry(row, None, typed)
         entry = self.project.entry(row, candidate)
@@ -295,11 +279,6 @@ class Desk:
         # Of a row that is told in part, a candidate answers what is left: the rest stays.
         left = [] if known is None else [name for name in cells if name not in known.raw]
         return self._part(row, candidate, left) if 0 < len(left) < len(cells) else entry
-
-    def _with_point(self, text: Any) -> Any:
-        """A number as people write it who have decimal commas in their file."""
-        number = self._comma and isinstance(text, str) and _WITH_COMMA.fullmatch(text.strip())
-        return text.replace(",", ".") if number else text
 
     def _part(self, row: int, candidate: int, names: list[Any]) -> dict[str, Any]:
         """What a candidate says of some of the holes."""
