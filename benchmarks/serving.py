@@ -28,8 +28,8 @@ import pandas as pd
 from benchmarks.report import Line, milliseconds
 from benchmarks.run import Run
 from cpclean.data.table import IncompleteTable
+from cpclean.projects.project import Project, Settings
 from cpclean.storage.opening import open_storage
-from cpclean.storage.project import Project, Settings
 
 TOKEN = "a-token-for-measurements"
 PEOPLE, CROWD = 10, 50

@@ -22,12 +22,15 @@ SRC = ROOT / "src"
 STATIONS = (
     "errors",
     "data",
+    "intake",
     "queries",
     "classifier",  # before cleaning: a session hands one out
     "cleaning",
+    "analysis",
     "baselines",
-    "storage",
     "report",
+    "projects",
+    "storage",
     "web",
     "experiments",
     "cli",

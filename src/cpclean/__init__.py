@@ -63,9 +63,9 @@ _HOMES = {
     "expected_entropies": "cpclean.queries.gains",
     "is_certain": "cpclean.queries.certain",
     "possible_labels": "cpclean.queries.certain",
-    "read_csv": "cpclean.data.reading",
-    "read_table": "cpclean.data.reading",
-    "simulate": "cpclean.cleaning.simulate",
+    "read_csv": "cpclean.intake.reading",
+    "read_table": "cpclean.intake.reading",
+    "simulate": "cpclean.cleaning.simulation",
     "world_counts": "cpclean.queries.shares",
     "world_shares": "cpclean.queries.shares",
     "write_domains": "cpclean.data.domains",
@@ -74,12 +74,12 @@ _HOMES = {
 if TYPE_CHECKING:
     from cpclean.classifier import CertainKNeighborsClassifier
     from cpclean.cleaning.session import CleaningSession
-    from cpclean.cleaning.simulate import simulate
+    from cpclean.cleaning.simulation import simulate
     from cpclean.data.domains import write_domains
     from cpclean.data.incomplete import Cell, FactoredRow, IncompleteDataset
-    from cpclean.data.reading import read_csv, read_table
     from cpclean.data.table import IncompleteTable
     from cpclean.errors import CPCleanError
+    from cpclean.intake.reading import read_csv, read_table
     from cpclean.queries.certain import is_certain, possible_labels
     from cpclean.queries.gains import conditional_shares, expected_entropies
     from cpclean.queries.shares import entropies, world_counts, world_shares

@@ -32,6 +32,30 @@ class UnknownRowError(CPCleanError, KeyError):
         return str(self.args[0]) if self.args else ""
 
 
+class StorageError(CPCleanError):
+    """A storage cannot be opened or gone on with; nothing was lost."""
+
+
+class LockedError(StorageError):
+    """Somebody else is writing for too long; the same may be tried again."""
+
+
+class FullError(StorageError):
+    """There is no room left to write; the same may be tried again after making some."""
+
+
+class GoneError(StorageError):
+    """The database cannot be reached any more; the same may be tried again when it is back."""
+
+
+class FutureError(StorageError):
+    """The database was written by a newer cpclean."""
+
+
+class RefusedError(StorageError, ValueError):
+    """What was to be stored does not fit what is there or is no event at all."""
+
+
 def offenders(found: Iterable[object], limit: int = 3) -> str:
     """Name at most `limit` offenders, and say how many there are in all.
 

@@ -12,13 +12,13 @@ from sklearn.linear_model import LogisticRegression
 from cpclean import IncompleteDataset
 from cpclean.baselines import softmax
 from cpclean.baselines.activeclean import ActiveClean, _Run
-from cpclean.baselines.base import source_of
 from cpclean.baselines.batches import (
     UNIFORM_SHARE,
     draw_batch,
     draw_probabilities,
     importance_weights,
 )
+from cpclean.baselines.estimator import source_of
 from cpclean.errors import DataError
 from cpclean.experiments.fresh import Sizes, fresh_space, generated_table
 from cpclean.experiments.spaces import Space

@@ -14,8 +14,8 @@ from sklearn.impute import SimpleImputer
 
 from cpclean import IncompleteDataset, IncompleteTable
 from cpclean.baselines.activeclean import ActiveClean
-from cpclean.baselines.base import Curve, checked_counts, label_codes, source_of
 from cpclean.baselines.boostclean import BoostClean
+from cpclean.baselines.estimator import Curve, checked_counts, label_codes, source_of
 from cpclean.baselines.nan_neighbors import NanEuclideanNeighbors
 from cpclean.baselines.random_clean import RandomClean
 from cpclean.baselines.worlds import ClosestWorld, DefaultCleaning, GroundTruth, Imputed

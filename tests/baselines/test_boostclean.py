@@ -14,8 +14,8 @@ import pytest
 from sklearn.impute import SimpleImputer
 
 from cpclean import IncompleteDataset, IncompleteTable
-from cpclean.baselines.base import source_of
 from cpclean.baselines.boostclean import BoostClean, boost
+from cpclean.baselines.estimator import source_of
 from cpclean.baselines.versions import read_versions, versions_of
 from cpclean.errors import DataError, TableError
 

@@ -18,8 +18,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import KNeighborsClassifier
 
 from cpclean import IncompleteDataset, IncompleteTable
-from cpclean.baselines.holoclean import HoloClean
-from cpclean.data.encoding import UnseenCategoryWarning
+from cpclean.baselines.holoclean_fill import HoloClean
+from cpclean.data.spaces.plain import UnseenCategoryWarning
 from cpclean.errors import DataError, TableError
 
 TABLES = Path(__file__).resolve().parents[3] / "shared" / "data" / "tables"

@@ -12,11 +12,11 @@ import pytest
 from sklearn.impute import KNNImputer, SimpleImputer
 
 from cpclean import IncompleteDataset, IncompleteTable
-from cpclean.baselines.base import source_of
+from cpclean.baselines.estimator import source_of
 from cpclean.baselines.filling import by_rule, with_holes
 from cpclean.baselines.worlds import ClosestWorld, DefaultCleaning, GroundTruth, Imputed
 from cpclean.cleaning.truth import closest_candidates
-from cpclean.data.encoding import UnseenCategoryWarning
+from cpclean.data.spaces.plain import UnseenCategoryWarning
 from cpclean.errors import DataError, TableError
 from cpclean.experiments.fresh import Sizes, default_world, fresh_space, generated_table
 

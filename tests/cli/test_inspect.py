@@ -9,8 +9,8 @@ from cli.problems import frames, written
 from click.testing import CliRunner
 
 from cpclean import CleaningSession, IncompleteTable
+from cpclean.analysis.summary import column_effects, summary
 from cpclean.cli import main
-from cpclean.report.summary import column_effects, summary
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "tables"
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from analysis.samples import frames
 from click.testing import CliRunner, Result
-from report.samples import frames
 
 from cpclean import CleaningSession, IncompleteTable
 from cpclean.cli import main

@@ -14,7 +14,8 @@ def run(*args: str):
 
 @pytest.fixture
 def tiny(monkeypatch):
-    from cpclean.experiments import fresh, priors
+    from cpclean.experiments import compare_priors as priors
+    from cpclean.experiments import fresh
 
     monkeypatch.setattr(priors, "QUICK", fresh.Sizes(train=30, val=10, test=20))
     return priors

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from cpclean import CertainKNeighborsClassifier, IncompleteTable
 from cpclean.data.columns import OTHER, column_from_objects
 from cpclean.data.domains import DomainTable, write_domains
-from cpclean.data.reading import read_csv, read_table
 from cpclean.errors import TableError
+from cpclean.intake.reading import read_csv, read_table
 
 
 def domains_of(text: str, **options: Any) -> DomainTable:

@@ -12,8 +12,8 @@ from data.holoclean_samples import cells_of, codes_of, columns_of, model_of
 
 from cpclean import IncompleteTable
 from cpclean.data.columns import ABSENT, OTHER
-from cpclean.data.holoclean import Domains, HoloSettings
-from cpclean.data.holoclean_cells import HoloCells
+from cpclean.data.holoclean.answers import HoloCells
+from cpclean.data.holoclean.model import Domains, HoloSettings
 from cpclean.data.repairs import HoloRepair, repair_named
 from cpclean.errors import TableError
 
@@ -75,7 +75,7 @@ def test_numbers_are_proposed_in_order() -> None:
 
 
 def test_one_model_serves_candidates_and_prior(monkeypatch: pytest.MonkeyPatch) -> None:
-    from cpclean.data import holoclean_cells
+    from cpclean.data.holoclean import answers as holoclean_cells
 
     calls = []
     real = holoclean_cells.fit_model

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cpclean.data.columns import OTHER, column_from_objects
-from cpclean.data.holoclean_counts import attribute_of, pair_counts
+from cpclean.data.holoclean.counts import attribute_of, pair_counts
 
 # -- values as categories --------------------------------------------------------------------------
 

@@ -12,9 +12,15 @@ from data.holoclean_samples import SMALL, X, Y, as_lists, codes_of, model_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cpclean.data import holoclean
 from cpclean.data.columns import column_from_objects
-from cpclean.data.holoclean import Domains, HoloSettings, fit_model, loss_and_gradient, softmax
+from cpclean.data.holoclean import model as holoclean
+from cpclean.data.holoclean.model import (
+    Domains,
+    HoloSettings,
+    fit_model,
+    loss_and_gradient,
+    softmax,
+)
 
 # -- step 3: domains -------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ import pytest
 from data.table_samples import FEATURES, FRAME
 
 from cpclean import IncompleteTable
-from cpclean.data.encoding import UnseenCategoryWarning
+from cpclean.data.spaces.plain import UnseenCategoryWarning
 from cpclean.errors import TableError
 
 POINTS = FRAME.loc[[0, 4]].reset_index(drop=True)

@@ -11,8 +11,8 @@ from rich.console import Console
 
 from cpclean import CleaningSession, simulate
 from cpclean.experiments import paper, validation
+from cpclean.experiments.compare_priors import vote_accuracy, world_accuracy
 from cpclean.experiments.fresh import Sizes, fresh_space, generated_table
-from cpclean.experiments.priors import vote_accuracy, world_accuracy
 from cpclean.experiments.spaces import Space
 
 SMALL = Sizes(train=60, val=40, test=80)

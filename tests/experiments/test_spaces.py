@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from cpclean import IncompleteTable
-from cpclean.data.encoding import UnseenCategoryWarning
+from cpclean.data.spaces.plain import UnseenCategoryWarning
 from cpclean.errors import DataError, TableError
-from cpclean.experiments.priors import world_accuracy
+from cpclean.experiments.compare_priors import world_accuracy
 from cpclean.experiments.spaces import PUBLISHED, load_space
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"

@@ -1,22 +1,5 @@
-"""A session over a small table."""
+"""The small session of `analysis`, which reports are drawn from."""
 
-from __future__ import annotations
+from analysis.conftest import session, tables
 
-from typing import Any
-
-import pytest
-from report.samples import frames
-
-from cpclean import CleaningSession, IncompleteTable
-
-
-@pytest.fixture(scope="module")
-def tables() -> tuple[Any, Any, Any]:
-    return frames()
-
-
-@pytest.fixture
-def session(tables: tuple[Any, Any, Any]) -> CleaningSession:
-    dirty, _, val = tables
-    table = IncompleteTable(dirty, label="buys")
-    return CleaningSession(table, val, y_val=val["buys"].to_numpy())
+__all__ = ["session", "tables"]

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from analysis.samples import evil_session, frames
 from browsers import until
-from report.samples import evil_session, frames
 
 from cpclean import CleaningSession, IncompleteTable
 from cpclean.report import report

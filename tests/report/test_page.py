@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from report.samples import EVIL, evil_session, frames
+from analysis.samples import EVIL, evil_session, frames
 
 from cpclean import (
     CertainKNeighborsClassifier,
@@ -21,8 +21,8 @@ from cpclean import (
     IncompleteTable,
     simulate,
 )
+from cpclean.analysis.words import percent
 from cpclean.report import Report, report
-from cpclean.report.words import percent
 
 VOID = {"meta", "link", "img", "br", "hr", "input"}
 
@@ -84,7 +84,7 @@ def test_the_page_says_what_the_session_says(answered: CleaningSession) -> None:
 
 
 def test_reasons_are_those_of_the_question(session: CleaningSession) -> None:
-    from cpclean.report.reasons import reasons
+    from cpclean.analysis.reasons import reasons
 
     question, (reason, *_) = session.ask(), reasons(session, 3)
     why = question.why
@@ -104,8 +104,8 @@ def test_reasons_are_those_of_the_question(session: CleaningSession) -> None:
 
 
 def test_accuracy_bounds_hold_in_every_simulated_world(tables: Any) -> None:
+    from cpclean.analysis.look import outlook
     from cpclean.report.facts import _accuracy
-    from cpclean.report.look import outlook
 
     dirty, truth, val = tables
     session = CleaningSession(IncompleteTable(dirty, label="buys"), val, y_val=val["buys"])

@@ -9,10 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from report.samples import EVIL, evil_session
+from analysis.samples import EVIL, evil_session
 
 import cpclean.report
 from cpclean import CertainKNeighborsClassifier, CleaningSession, CPCleanError, IncompleteDataset
+from cpclean.analysis.forecast import expected
+from cpclean.analysis.look import outlook, share_at_start, table_of
+from cpclean.analysis.summary import ColumnEffect
 from cpclean.report import (
     compose,
     plot_certainty,
@@ -21,11 +24,8 @@ from cpclean.report import (
     plot_holes,
     plot_shares,
 )
-from cpclean.report.ahead import expected
 from cpclean.report.drawn import NARROW, WIDE, drawn
-from cpclean.report.look import outlook, share_at_start, table_of
 from cpclean.report.pictures import Picture
-from cpclean.report.summary import ColumnEffect
 
 
 def named(figure: Any) -> dict[str, Any]:
@@ -149,7 +149,7 @@ def test_shares_count_every_point_once(session: CleaningSession, tables: Any) ->
 
 @pytest.mark.parametrize("n_classes", [2, 3, 7, 40])
 def test_shares_of_many_classes_count_every_point_once(n_classes: int) -> None:
-    from cpclean.report.look import Outlook
+    from cpclean.analysis.look import Outlook
 
     rng = np.random.default_rng(n_classes)
     shares = rng.dirichlet(np.ones(n_classes), size=200)

@@ -5,8 +5,8 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from projects.making import make_project
 from storage.postgres_server import Server
-from storage.projects import make_project
 
 from cpclean.storage.opening import open_storage
 

@@ -9,10 +9,10 @@ from threading import Barrier, Lock
 from uuid import uuid4
 
 import pytest
-from storage.projects import N_DIRTY
+from projects.making import N_DIRTY
 
-from cpclean.errors import CPCleanError
-from cpclean.storage.base import RefusedError, Said
+from cpclean.errors import CPCleanError, RefusedError
+from cpclean.storage.contract import Said
 from cpclean.storage.opening import open_storage
 
 N_THREADS = 8

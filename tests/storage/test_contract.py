@@ -1,12 +1,13 @@
-"""The contract of `cpclean.storage.base`, on every storage alike."""
+"""The contract of `cpclean.storage.contract`, on every storage alike."""
 
 import time
 from datetime import UTC, timedelta
 
 import pytest
-from storage.projects import N_DIRTY, make_project
+from projects.making import N_DIRTY, make_project
 
-from cpclean.storage.base import Lease, RefusedError, Said, StorageError
+from cpclean.errors import RefusedError, StorageError
+from cpclean.storage.contract import Lease, Said
 from cpclean.storage.opening import open_storage
 
 ODD_TEXTS = [

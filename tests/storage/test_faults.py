@@ -12,7 +12,8 @@ from threading import Timer
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from cpclean.storage.base import FullError, GoneError, LockedError, Said, StorageError
+from cpclean.errors import FullError, GoneError, LockedError, StorageError
+from cpclean.storage.contract import Said
 from cpclean.storage.opening import open_storage
 from cpclean.storage.sqlite import SqliteStorage
 

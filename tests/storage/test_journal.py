@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from cpclean import CleaningSession, IncompleteTable
-from cpclean.storage.fingerprint import fingerprint
+from cpclean.projects.fingerprint import fingerprint
 from cpclean.storage.journal import Journal, JournalError, NotTakenError, read_answers
 from cpclean.storage.kept import KeptSession
 
@@ -432,7 +432,7 @@ PRINTED = """
     import json, sys
     import pandas as pd
     from cpclean import IncompleteTable
-    from cpclean.storage.fingerprint import fingerprint
+    from cpclean.projects.fingerprint import fingerprint
     frame = pd.read_json(sys.stdin)
     found = fingerprint(IncompleteTable(frame, label="y"), frame[["age", "city"]].dropna(), k=3)
     print(json.dumps(found))

@@ -7,10 +7,10 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from storage.projects import make_project
+from projects.making import make_project
 
-from cpclean.errors import AnswerError
-from cpclean.storage.base import Event, RefusedError
+from cpclean.errors import AnswerError, RefusedError
+from cpclean.storage.contract import Event
 from cpclean.storage.following import Follower
 from cpclean.storage.ledger import Agreement, Book, ledger_of
 

@@ -9,8 +9,9 @@ import sys
 import pytest
 import sqlalchemy as sa
 
+from cpclean.errors import FutureError, StorageError
 from cpclean.storage import migrations
-from cpclean.storage.base import FutureError, Said, StorageError
+from cpclean.storage.contract import Said
 from cpclean.storage.memory import MemoryStorage
 from cpclean.storage.opening import open_storage
 from cpclean.storage.sqlite import SqliteStorage

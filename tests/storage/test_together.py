@@ -4,9 +4,9 @@ from uuid import uuid4
 
 import numpy as np
 import pytest
-from storage.projects import make_project
+from projects.making import make_project
 
-from cpclean.storage.base import Said
+from cpclean.storage.contract import Said
 from cpclean.storage.following import Follower
 from cpclean.storage.ledger import ledger_of
 from cpclean.storage.opening import open_storage

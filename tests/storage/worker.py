@@ -4,7 +4,7 @@ import sys
 import time
 from uuid import uuid4
 
-from cpclean.storage.base import Said
+from cpclean.storage.contract import Said
 from cpclean.storage.opening import open_storage
 
 

@@ -7,8 +7,8 @@ from storage.conftest import postgres_server, postgres_url, shared_url, sqlite_u
 from web.served import TOKEN
 from web.tables import stored
 
-from cpclean.web.app import make_app
-from cpclean.web.desk import Desk
+from cpclean.web.desk.desk import Desk
+from cpclean.web.server.app import make_app
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # Starlette would rather have httpx2, which nothing else needs

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 
 from cpclean.data.table import IncompleteTable
+from cpclean.projects.project import Project, Settings
 from cpclean.storage.opening import open_storage
-from cpclean.storage.project import Project, Settings
 
 
 def small_project(n_dirty=40, n_points=12, **settings):

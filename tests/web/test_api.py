@@ -7,7 +7,7 @@ import pytest
 from web.served import Served
 from web.tables import stored
 
-from cpclean.storage.base import FullError, GoneError, LockedError
+from cpclean.errors import FullError, GoneError, LockedError
 
 
 def said(client, path, **body):

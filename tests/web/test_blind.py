@@ -9,8 +9,8 @@ from web.browsing import TOKEN, write_table
 from web.visiting import TestClient, desk_of, post, single
 
 from cpclean.storage.opening import open_storage
-from cpclean.web.app import make_app
-from cpclean.web.drafting import Choice, Draft, project_of
+from cpclean.web.pages.drafting import Choice, Draft, project_of
+from cpclean.web.server.app import make_app
 
 SECRET = "47.125"
 

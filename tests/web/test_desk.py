@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 from web.tables import small_project, stored
 
-from cpclean.errors import AnswerError, CPCleanError, UnknownRowError
-from cpclean.storage.base import RefusedError, Said, StorageError
+from cpclean.errors import AnswerError, CPCleanError, RefusedError, StorageError, UnknownRowError
+from cpclean.storage.contract import Said
 from cpclean.storage.journal import read_answers
 from cpclean.storage.opening import open_storage
-from cpclean.web.desk import Desk
+from cpclean.web.desk.desk import Desk
 
 
 def until(condition, seconds=20.0):

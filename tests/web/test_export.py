@@ -13,14 +13,14 @@ from click.testing import CliRunner
 from web.tables import small_project
 
 from cpclean import IncompleteTable, read_table
-from cpclean.cleaning.cleaned import frame_with
 from cpclean.cli import main
-from cpclean.data.textfile import TextFile
+from cpclean.intake.textfile import TextFile
+from cpclean.intake.writing import frame_with
+from cpclean.projects.project import Project, Settings
 from cpclean.storage.opening import open_storage
-from cpclean.storage.project import Project, Settings
-from cpclean.web.drafting import Choice, Draft, project_of
-from cpclean.web.exporting import type_of
-from cpclean.web.forms import FieldError
+from cpclean.web.desk.exporting import type_of
+from cpclean.web.pages.drafting import Choice, Draft, project_of
+from cpclean.web.pages.forms import FieldError
 
 ROWS = '''id;size;town;when;y
 007;65,0;"Köln";2024-01-31;s
@@ -57,7 +57,7 @@ def served(*arguments):
     """What `cpclean serve` opens."""
     found = []
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("cpclean.web.serving.run", lambda storage, *_, **__: found.append(storage))
+        patched.setattr("cpclean.web.server.process.run", lambda kept, *_, **__: found.append(kept))
         run("serve", *arguments)
     return found[0]
 

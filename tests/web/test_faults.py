@@ -14,7 +14,7 @@ from web.tables import small_project, stored
 
 from cpclean.storage.opening import open_storage
 from cpclean.storage.sqlite import SqliteStorage
-from cpclean.web.app import make_app
+from cpclean.web.server.app import make_app
 
 N_CLIENTS, N_ANSWERS = 5, 200
 
@@ -118,7 +118,7 @@ def test_a_database_that_is_locked(tmp_path):
 
 def test_a_lock_after_the_answer_was_taken(tmp_path, monkeypatch):
     """What is in is confirmed, though the next question cannot be had."""
-    from cpclean.storage.base import LockedError
+    from cpclean.errors import LockedError
 
     def locked(*_, **__):
         raise LockedError("locked.")

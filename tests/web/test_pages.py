@@ -13,14 +13,14 @@ import pytest
 from web.browsing import TOKEN, XSS, write_table
 from web.visiting import ESCAPED, TestClient, desk_of, double, fields, post, single
 
-from cpclean.storage.base import LockedError
+from cpclean.errors import LockedError
 from cpclean.storage.opening import open_storage
-from cpclean.web import forms
-from cpclean.web.app import make_app
-from cpclean.web.details import detail_of
-from cpclean.web.drafting import Choice, Draft, project_of
-from cpclean.web.views import CandidateView, ProgressView, QuestionView
-from cpclean.web.wording import milestones, why
+from cpclean.web.desk.details import detail_of
+from cpclean.web.desk.views import CandidateView, ProgressView, QuestionView
+from cpclean.web.pages import forms
+from cpclean.web.pages.drafting import Choice, Draft, project_of
+from cpclean.web.pages.wording import milestones, why
+from cpclean.web.server.app import make_app
 
 
 @pytest.fixture
@@ -159,8 +159,8 @@ def raising(error: Exception) -> Any:
 
 
 def test_the_first_look_takes_a_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cpclean.web.engine.Engine.start", lambda self: None)
-    monkeypatch.setattr("cpclean.web.engine.Engine.stop", lambda self: None)
+    monkeypatch.setattr("cpclean.web.desk.engine.Engine.start", lambda self: None)
+    monkeypatch.setattr("cpclean.web.desk.engine.Engine.stop", lambda self: None)
     write_table(tmp_path / "people.csv")
     storage = open_storage("memory://")
     draft = Draft("x", "people.csv", tmp_path / "people.csv")

@@ -8,8 +8,8 @@ import pytest
 from web.served import TOKEN, Served
 from web.tables import stored
 
-from cpclean.web.security import CSP, Security, own_path
-from cpclean.web.tokens import Tokens
+from cpclean.web.server.guard import CSP, Security, own_path
+from cpclean.web.server.tokens import Tokens
 
 ODD = [
     "'; DROP TABLE event; --",
@@ -99,7 +99,7 @@ def test_a_cookie_that_is_not_ours(stranger, app):
 def test_tokens_are_compared_in_constant_time(monkeypatch):
     seen = []
     monkeypatch.setattr(
-        "cpclean.web.tokens.hmac.compare_digest", lambda a, b: seen.append((a, b)) or a == b
+        "cpclean.web.server.tokens.hmac.compare_digest", lambda a, b: seen.append((a, b)) or a == b
     )
     tokens = Tokens("secret")
     tokens.is_token("sekret"), tokens.is_session("x.y"), tokens.is_csrf("x", "y")

@@ -64,7 +64,7 @@ def opened(*arguments):
     found = []
     runner = CliRunner()
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("cpclean.web.serving.run", lambda storage, *_, **__: found.append(storage))
+        patched.setattr("cpclean.web.server.process.run", lambda kept, *_, **__: found.append(kept))
         done = runner.invoke(main, ["serve", *map(str, arguments)])
     assert done.exit_code == 0, done.output
     return found[0]
@@ -181,7 +181,7 @@ def test_a_port_that_is_taken(tmp_path):
 
 
 def test_the_next_port_is_taken_where_none_was_named():
-    from cpclean.web.serving import listen
+    from cpclean.web.server.process import listen
 
     with listen("127.0.0.1", 0, True) as one:
         port = one.getsockname()[1]
@@ -211,7 +211,7 @@ def test_a_token_is_drawn_anew(tmp_path):
     stored(tmp_path / "x.db").close()
     found = set()
     for _ in range(2):
-        from cpclean.web.tokens import new_token
+        from cpclean.web.server.tokens import new_token
 
         found.add(new_token())
     assert len(found) == 2
@@ -290,7 +290,7 @@ def test_help_has_an_example():
 
 
 def test_the_browser_is_opened_at_the_address_with_the_token(monkeypatch):
-    from cpclean.web import serving
+    from cpclean.web.server import process as serving
 
     opened_at, told = [], []
     done = threading.Event()

@@ -12,12 +12,12 @@ import pytest
 from web.browsing import TOKEN, XSS
 from web.visiting import ESCAPED, TestClient, desk_of, post
 
-from cpclean.data.layout import Layout, layout_of
+from cpclean.intake.layout import Layout, layout_of
 from cpclean.storage.opening import open_storage
-from cpclean.web.app import make_app
-from cpclean.web.drafting import look, project_of
-from cpclean.web.drafts import Choice, Draft
-from cpclean.web.forms import FieldError
+from cpclean.web.pages.drafting import look, project_of
+from cpclean.web.pages.drafts import Choice, Draft
+from cpclean.web.pages.forms import FieldError
+from cpclean.web.server.app import make_app
 
 
 @pytest.fixture

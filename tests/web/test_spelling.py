@@ -4,10 +4,10 @@ import pandas as pd
 import pytest
 
 from cpclean import IncompleteTable
-from cpclean.data.textfile import TextFile
+from cpclean.intake.textfile import TextFile
+from cpclean.projects.project import Project, Settings
 from cpclean.storage.opening import open_storage
-from cpclean.storage.project import Project, Settings
-from cpclean.web.asking import asked_of
+from cpclean.web.pages.question_page import asked_of
 
 FRAME = pd.DataFrame(
     {

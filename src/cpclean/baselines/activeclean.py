@@ -23,7 +23,8 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from cpclean.baselines import softmax
-from cpclean.baselines.base import (
+from cpclean.baselines.batches import draw_batch, draw_probabilities, importance_weights
+from cpclean.baselines.estimator import (
     Baseline,
     Curve,
     Source,
@@ -32,9 +33,8 @@ from cpclean.baselines.base import (
     checked_size,
     label_codes,
 )
-from cpclean.baselines.batches import draw_batch, draw_probabilities, importance_weights
 from cpclean.baselines.filling import with_holes
-from cpclean.baselines.truth import answered_rows
+from cpclean.baselines.ground_truth import answered_rows
 from cpclean.baselines.worlds import default_rows
 from cpclean.data.incomplete import Ints
 from cpclean.data.rows import Floats

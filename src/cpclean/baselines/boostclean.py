@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from cpclean.baselines.base import (
+from cpclean.baselines.estimator import (
     Baseline,
     Source,
     brings_labels,
@@ -145,7 +145,7 @@ class BoostClean(Baseline):
         Parameters
         ----------
         data, y
-            As `cpclean.baselines.base` tells.
+            As `cpclean.baselines.estimator` tells.
         X_val, y_val
             Complete points and their labels; by default those of the space.
         """

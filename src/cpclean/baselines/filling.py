@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from cpclean.baselines.base import Source
-from cpclean.cleaning.values import shown_alike
+from cpclean.baselines.estimator import Source
 from cpclean.data.columns import ABSENT, OTHER, Column
 from cpclean.data.frames import columns_from
 from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.repairs import Imputers, whole_domain
 from cpclean.data.rows import Floats
 from cpclean.data.table import IncompleteTable
+from cpclean.data.values import shown_alike
 from cpclean.errors import DataError, TableError, offenders
 
 Filled = list[Column]

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from cpclean.baselines.base import Baseline, Source, check_neighbors
+from cpclean.baselines.estimator import Baseline, Source, check_neighbors
 from cpclean.baselines.filling import with_holes
 from cpclean.data.incomplete import Ints
 from cpclean.data.rows import Floats

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from cpclean.baselines.base import (
+from cpclean.baselines.estimator import (
     Baseline,
     Curve,
     check_neighbors,
@@ -19,7 +19,7 @@ from cpclean.baselines.base import (
     one_world,
     vote,
 )
-from cpclean.baselines.truth import answered_rows
+from cpclean.baselines.ground_truth import answered_rows
 from cpclean.baselines.worlds import default_rows
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.rows import Floats

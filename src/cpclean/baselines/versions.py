@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from cpclean.baselines.base import Source
+from cpclean.baselines.estimator import Source
 from cpclean.baselines.filling import LAST, Filled, by_frame, by_imputer, by_rule, encoded
 from cpclean.baselines.worlds import imputed_rows
 from cpclean.data.frames import is_frame
-from cpclean.data.reading import read_csv
 from cpclean.data.rows import Floats
 from cpclean.data.table import IncompleteTable
 from cpclean.errors import DataError
+from cpclean.intake.reading import read_csv
 
 # The paper's candidates as rules for whole columns.
 NUMBERS: dict[str, Callable[[Floats], Any]] = {

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import clone
 
-from cpclean.baselines.base import (
+from cpclean.baselines.estimator import (
     Baseline,
     Source,
     brings_labels,
@@ -27,7 +27,7 @@ from cpclean.baselines.filling import (
     frame_of,
     with_holes,
 )
-from cpclean.baselines.truth import candidate_rows, true_candidates, true_rows
+from cpclean.baselines.ground_truth import candidate_rows, true_candidates, true_rows
 from cpclean.data.frames import is_frame
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.rows import Floats
@@ -51,7 +51,7 @@ class World(Baseline):
     metric: Metric
 
     def fit(self, data: Any, y: Any = None) -> Self:
-        """Repair the training rows; data is as `cpclean.baselines.base` tells."""
+        """Repair the training rows; data is as `cpclean.baselines.estimator` tells."""
         source = self._start(data, y)
         check_neighbors(source.dataset, self.n_neighbors, self.metric)
         self.world_ = self._rows(source)

@@ -25,7 +25,7 @@ from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.rows import Floats, within
 from cpclean.errors import AnswerError, QueryError
 from cpclean.queries import _near
-from cpclean.queries.cells import (
+from cpclean.queries.cell_gains import (
     CellIndex,
     Span,
     cell_gains_in_block,

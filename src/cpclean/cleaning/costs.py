@@ -13,7 +13,7 @@ from cpclean.cleaning.subject import Known, Subject
 from cpclean.data.incomplete import Ints
 from cpclean.data.rows import Floats
 from cpclean.errors import CPCleanError, offenders
-from cpclean.queries.cells import Span
+from cpclean.queries.cell_gains import Span
 
 
 @dataclass(frozen=True)

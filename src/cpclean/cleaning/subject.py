@@ -14,7 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from cpclean.cleaning.values import (
+from cpclean.data.columns import Column, is_null
+from cpclean.data.incomplete import IncompleteDataset
+from cpclean.data.rows import Floats, as_floats
+from cpclean.data.spaces.plain import Feature
+from cpclean.data.table import IncompleteTable
+from cpclean.data.values import (
     categories_of,
     is_mark,
     mark_text,
@@ -23,13 +28,8 @@ from cpclean.cleaning.values import (
     stored_value,
     usual_value,
 )
-from cpclean.data.columns import Column, is_null
-from cpclean.data.encoding import Feature
-from cpclean.data.incomplete import IncompleteDataset
-from cpclean.data.rows import Floats, as_floats
-from cpclean.data.table import IncompleteTable
 from cpclean.errors import AnswerError, CPCleanError, offenders
-from cpclean.queries.cells import Span
+from cpclean.queries.cell_gains import Span
 
 _FILLS = ("default", "likely")
 

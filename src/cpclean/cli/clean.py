@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from cpclean.cleaning.session import CleaningSession
-    from cpclean.cli.cleaned import Original
+    from cpclean.cli.cleaned_file import Original
     from cpclean.storage.journal import Journal
     from cpclean.storage.kept import KeptSession
 
@@ -120,7 +120,7 @@ def clean(
             kept = _kept(journal, problem, training, validation, settings)
             _greet(console, kept, problem, training, validation, places.log)
             if truth is None:
-                from cpclean.cli.asking import Dialogue
+                from cpclean.cli.dialogue import Dialogue
 
                 Dialogue(kept, problem, console, original.lines).run()
             else:
@@ -188,7 +188,7 @@ def _check_files(
 def _read(
     training: Training, validation: Validation, oracle: str | None
 ) -> tuple[Problem, Original, Any]:
-    from cpclean.cli.cleaned import read_original
+    from cpclean.cli.cleaned_file import read_original
     from cpclean.cli.oracle import true_rows
 
     problem = open_problem(training, validation)
@@ -281,7 +281,7 @@ def _end(
     as_json: bool,
 ) -> None:
     """Write the cleaned table, and tell what there is now."""
-    from cpclean.cleaning.cleaned import told_of
+    from cpclean.cleaning.known_cells import told_of
 
     told = told_of(session, problem.table, problem.rows.tolist(), fill)
     n_filled = sum(map(len, told.values()))

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cpclean.analysis.words import percent
 from cpclean.cli.charts import curves
 from cpclean.cli.output import terminal, working
 from cpclean.cli.predict import short_count
-from cpclean.report.words import percent
 
 if TYPE_CHECKING:
     import numpy as np
@@ -127,7 +127,7 @@ def _from_certain_to_open(
 
 
 def _tell_table(console: Console, example: Wines) -> None:
-    from cpclean.report.summary import worlds_text
+    from cpclean.analysis.summary import worlds_text
 
     table = example.table
     about = "about " if table.dataset.n_worlds >= 10**6 else ""
@@ -213,7 +213,7 @@ def _clean(console: Console, session: CleaningSession, example: Wines) -> None:
     from rich import box
     from rich.table import Table
 
-    from cpclean.cleaning.simulate import simulate
+    from cpclean.cleaning.simulation import simulate
 
     plain = console.options.ascii_only
     table = Table(box=box.ASCII2 if plain else box.ROUNDED)
@@ -237,7 +237,7 @@ def _clean(console: Console, session: CleaningSession, example: Wines) -> None:
 
 def _tell_curve(console: Console, session: CleaningSession, example: Wines) -> None:
     """To the end, against random orders."""
-    from cpclean.cleaning.simulate import simulate
+    from cpclean.cleaning.simulation import simulate
 
     k, start = session.n_neighbors, float(example.session(session.n_neighbors).certain_share)
     with working("Cleaning to the end, and in random orders"):

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cpclean.analysis.words import percent
 from cpclean.cli.options import Training, Validation, training_options, validation_options
 from cpclean.cli.output import drawn, plain, print_text, terminal, working
 from cpclean.cli.sessions import open_session
 from cpclean.cli.tables import Problem, kinds_of, open_problem
-from cpclean.report.words import percent
 
 if TYPE_CHECKING:
+    from cpclean.analysis.summary import ColumnEffect, Summary
     from cpclean.data.columns import Column
-    from cpclean.report.summary import ColumnEffect, Summary
 
 # What text looks like that was perhaps meant otherwise, and how to say so.
 _LOOKS = (
@@ -57,7 +57,7 @@ def inspect(training: Training, validation: Validation, samples: int, as_json: b
       cpclean inspect train.csv --label y
       cpclean inspect train.csv --label y --val val.csv --json
     """
-    from cpclean.report.advice import advice
+    from cpclean.analysis.advice import advice
 
     with working("Reading"):
         problem = open_problem(training, validation)
@@ -77,7 +77,7 @@ def inspect(training: Training, validation: Validation, samples: int, as_json: b
 
 def looked_at(problem: Problem, training: Training) -> Summary:
     """The facts about a problem; rows are numbered as in the file."""
-    from cpclean.report.summary import summary
+    from cpclean.analysis.summary import summary
 
     facts = summary(open_session(problem, training), problem.table)
     return replace(facts, first_rows=tuple(problem.rows[list(facts.first_rows)].tolist()))
@@ -87,7 +87,7 @@ def effects_of(
     problem: Problem, training: Training, samples: int, seed: int, progress: Any = None
 ) -> list[ColumnEffect]:
     """What each column of a problem would bring."""
-    from cpclean.report.summary import column_effects
+    from cpclean.analysis.summary import column_effects
 
     return column_effects(
         problem.table,

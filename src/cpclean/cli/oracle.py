@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from cpclean.analysis.words import percent
 from cpclean.cli.mistakes import Mistake
 from cpclean.cli.options import Training
 from cpclean.cli.tables import Problem, read_frame
-from cpclean.report.words import percent
 
 if TYPE_CHECKING:
     from cpclean.storage.kept import KeptSession
@@ -82,7 +82,7 @@ def _check_same(rows: Any, file: str, training: Training, problem: Problem) -> N
 
 def answer_all(kept: KeptSession, problem: Problem, truth: Any, exact: bool) -> None:
     """Answer every question from the truth; on a terminal with a progress bar."""
-    from cpclean.cleaning.simulate import Person
+    from cpclean.cleaning.simulation import Person
     from cpclean.cli.output import terminal
 
     person, session = Person(kept.session, truth, exact), kept.session

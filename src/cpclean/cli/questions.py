@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from cpclean.cli.cells import shown
+from cpclean.analysis.words import percent
 from cpclean.cli.tables import Problem
-from cpclean.report.words import percent
+from cpclean.cli.typed_cells import shown
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -90,7 +90,7 @@ def show(
 
 def _marks(problem: Problem, question: Question, numbers: list[int]) -> list[str]:
     """The names of listed values that stand for others: "other", "absent"."""
-    from cpclean.cleaning.values import is_mark
+    from cpclean.data.values import is_mark
 
     found = [
         in_words(problem, name, value)
@@ -103,7 +103,7 @@ def _marks(problem: Problem, question: Question, numbers: list[int]) -> list[str
 
 def in_words(problem: Problem, name: str, value: Any) -> str:
     """A value of a column; "other" in brackets where it is no category of that name."""
-    from cpclean.cleaning.values import categories_of, is_mark, mark_text
+    from cpclean.data.values import categories_of, is_mark, mark_text
 
     if not is_mark(value):
         return shown(value)

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cpclean.analysis.words import percent
 from cpclean.cli.options import Training, Validation, training_options, validation_options
 from cpclean.cli.output import SCREEN, for_people, output_options, ready, records, working, write
 from cpclean.cli.sessions import open_session
 from cpclean.cli.tables import Problem, open_problem
-from cpclean.report.words import percent
 
 if TYPE_CHECKING:
-    from cpclean.report.ranking import Ranked
+    from cpclean.analysis.ranking import Ranked
 
 
 @click.command(short_help="Which rows to clean first, for cleaning elsewhere.")
@@ -48,7 +48,7 @@ def rank(
     with working("Looking at the predictions"):
         problem = open_problem(training, validation)
         session = open_session(problem, training, "cells" if cells else "cpclean", validation.seed)
-        from cpclean.report.ranking import ranking
+        from cpclean.analysis.ranking import ranking
 
         found = ranking(session)
     shown = found if top is None else found[:top]

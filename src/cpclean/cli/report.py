@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cpclean.analysis.words import percent
 from cpclean.cli.mistakes import Mistake
 from cpclean.cli.options import Training, Validation, training_options, validation_options
 from cpclean.cli.output import check_writable, print_text, working
 from cpclean.cli.questions import progress
 from cpclean.cli.sessions import belongings, open_session
 from cpclean.cli.tables import Problem, open_problem
-from cpclean.report.words import percent
 
 if TYPE_CHECKING:
     from cpclean.cleaning.session import CleaningSession

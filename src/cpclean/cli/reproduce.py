@@ -90,7 +90,9 @@ def reproduce(
         )
     from rich.console import Console
 
-    from cpclean.experiments import curves, paper, priors, validation
+    from cpclean.experiments import compare_priors as priors
+    from cpclean.experiments import orders as curves
+    from cpclean.experiments import paper, validation
 
     console = Console(stderr=True, highlight=False)
     jobs = jobs or os.cpu_count() or 1

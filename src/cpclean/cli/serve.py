@@ -21,8 +21,8 @@ from cpclean.cli.options import (
 from cpclean.cli.output import working
 
 if TYPE_CHECKING:
-    from cpclean.storage.base import Event, Said, Storage
-    from cpclean.storage.project import Project
+    from cpclean.projects.project import Project
+    from cpclean.storage.contract import Event, Said, Storage
 
 PORT = 8421
 SUFFIX = ".cpclean.db"
@@ -101,8 +101,8 @@ def serve(
       cpclean serve train.csv.cpclean.db --host 0.0.0.0 --answers-per-row 2
       cpclean serve --demo
     """
-    from cpclean.web.serving import run
-    from cpclean.web.tokens import new_token
+    from cpclean.web.server.process import run
+    from cpclean.web.server.tokens import new_token
 
     token = new_token() if token is None else token
     _check_token(host, token)
@@ -125,7 +125,7 @@ def serve(
 
 
 def _check_token(host: str, token: str) -> None:
-    from cpclean.web.serving import is_loopback
+    from cpclean.web.server.process import is_loopback
 
     if token and len(token) < 8:
         raise Mistake(f"--token must have at least 8 characters; got {len(token)}.")
@@ -268,7 +268,7 @@ def _take_in(storage: Storage | None, log: str) -> None:
     import json
     from collections import Counter
 
-    from cpclean.storage.base import Said
+    from cpclean.storage.contract import Said
     from cpclean.storage.journal import read_answers
 
     project = None if storage is None else storage.project()
@@ -328,7 +328,7 @@ def _check_same(project: Project, before: Project, name: str) -> None:
 def _project(training: Training, validation: Validation, answers_per_row: int) -> Project:
     from cpclean.cli.tables import open_problem, read_frame
     from cpclean.cli.texts import text_of
-    from cpclean.storage.project import Project, Settings
+    from cpclean.projects.project import Project, Settings
 
     if not training.label:
         raise Mistake("name the label column with --label.")
@@ -355,7 +355,7 @@ def _project(training: Training, validation: Validation, answers_per_row: int) -
 
 def _demo(training: Training, validation: Validation, answers_per_row: int) -> Project:
     from cpclean.cli.wines import wines
-    from cpclean.storage.project import Project, Settings
+    from cpclean.projects.project import Project, Settings
 
     example = wines(validation.seed)
     about: dict[str, Any] = {"file": "wines (demo)"}

@@ -32,7 +32,7 @@ def belongings(
     problem: Problem, training: Training, validation: Validation, strategy: str
 ) -> dict[str, Any]:
     """What a log of answers belongs to: this table, these points and these settings."""
-    from cpclean.storage.fingerprint import answers_belong, fingerprint
+    from cpclean.projects.fingerprint import answers_belong, fingerprint
 
     return answers_belong(
         fingerprint(problem.table, problem.points),

@@ -129,7 +129,7 @@ def _clean(
     steps: list[Step],
 ) -> None:
     """Answer until a session is done or the budget is spent, and note where it stands."""
-    from cpclean.cleaning.simulate import Person
+    from cpclean.cleaning.simulation import Person
 
     person = Person(session, truth, exact)
     limit = sum(len(session._subject.cells(row)) for row in session.data.dirty_rows.tolist())

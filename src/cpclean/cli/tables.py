@@ -53,8 +53,8 @@ class Problem:
 
 def read_frame(file: str, given: Training) -> Any:
     """A file, or standard input if it is "-", without the columns that are dropped."""
-    from cpclean.data.reading import read_csv, read_table
     from cpclean.errors import TableError
+    from cpclean.intake.reading import read_csv, read_table
 
     check_package(file, "reading")
     kinds = kinds_of(given)
@@ -103,7 +103,7 @@ def open_problem(given: Training, validation: Validation) -> Problem:
     """The training table, and validation points from a file or held out."""
     import numpy as np
 
-    from cpclean.data.holding import empty_columns
+    from cpclean.intake.holding import empty_columns
 
     if validation.val == given.file == "-":
         raise Mistake("only one of the two files can be standard input.")
@@ -164,7 +164,7 @@ def read_points(
 
 def _held_out(frame: Any, given: Training, validation: Validation) -> NDArray[np.int64]:
     """Complete rows, at random; training keeps the rest."""
-    from cpclean.data.holding import complete_rows, held_out
+    from cpclean.intake.holding import complete_rows, held_out
 
     complete = complete_rows(frame)
     wanted = round(validation.val_share * len(frame))

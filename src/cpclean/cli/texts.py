@@ -10,7 +10,7 @@ from cpclean.cli.mistakes import Mistake
 from cpclean.cli.options import Training
 
 if TYPE_CHECKING:
-    from cpclean.data.textfile import TextFile
+    from cpclean.intake.textfile import TextFile
 
 _TEXT = re.compile(r"\.(csv|tsv)(\.gz)?$", re.IGNORECASE)
 # What separates cells where a comma does not, as it is typed.
@@ -24,7 +24,7 @@ def is_text(file: str) -> bool:
 
 def text_of(given: Training) -> TextFile | None:
     """The training file byte by byte, if it is one of text that can be read again."""
-    from cpclean.data.textfile import TextFile
+    from cpclean.intake.textfile import TextFile
 
     if given.file == "-" or "://" in given.file:
         return None
@@ -40,7 +40,7 @@ def reading(file: str, given: Training) -> dict[str, Any]:
     """Options for `read_csv`, where a text file is not as usual."""
     if not is_text(file):
         return {}
-    from cpclean.data.layout import reading_options
+    from cpclean.intake.layout import reading_options
 
     if given.decimal != "." and given.domains:
         raise Mistake("with --domains, numbers are written with a point: leave out --decimal.")
@@ -59,7 +59,7 @@ def way_out(file: str, given: Training, problem: str) -> str:
             f"It is not {given.encoding}: save it as UTF-8, or say what it is, such as "
             f"--encoding {_guessed(file)}."
         )
-    from cpclean.data.layout import likely_separator
+    from cpclean.intake.layout import likely_separator
 
     header = _header(file, given)
     sign = likely_separator(header)
@@ -72,7 +72,7 @@ def check_separated(names: list[Any], file: str, given: Training) -> None:
     """Refuse a table of one column that looks like several."""
     if len(names) != 1 or given.sep is not None or not is_text(file) or names[0] == given.label:
         return
-    from cpclean.data.layout import likely_separator
+    from cpclean.intake.layout import likely_separator
 
     name = str(names[0])
     sign = likely_separator(name)
@@ -100,6 +100,6 @@ def _guessed(file: str) -> str:
     path = Path(file).expanduser()
     if not path.is_file():
         return "latin-1"
-    from cpclean.data.layout import marked_encoding
+    from cpclean.intake.layout import marked_encoding
 
     return marked_encoding(path) or "latin-1"

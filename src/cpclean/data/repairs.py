@@ -22,8 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from cpclean.data.columns import OTHER, Column, column_from_objects
-from cpclean.data.holoclean import HoloSettings
-from cpclean.data.holoclean_cells import HoloCells, holo_cells
+from cpclean.data.holoclean.answers import HoloCells, holo_cells
+from cpclean.data.holoclean.model import HoloSettings
 from cpclean.errors import TableError, offenders
 
 Bools = npt.NDArray[np.bool_]

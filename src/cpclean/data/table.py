@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from cpclean.data.columns import Column, as_kind, stripped
 from cpclean.data.domains import Domains, DomainTable
-from cpclean.data.encoding import Encoding, Feature, fit_encoding
 from cpclean.data.frames import columns_from, kind_of_frame, names_of
 from cpclean.data.incomplete import Cell, FactoredRow, IncompleteDataset, world_count_text
 from cpclean.data.labels import encode_labels, labelled_rows, split_label
@@ -33,6 +32,7 @@ from cpclean.data.repairs import (
     with_present,
 )
 from cpclean.data.rows import Floats
+from cpclean.data.spaces.plain import Encoding, Feature, fit_encoding
 from cpclean.errors import TableError, UnknownRowError, offenders
 
 Bools = npt.NDArray[np.bool_]

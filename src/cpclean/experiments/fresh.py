@@ -10,13 +10,13 @@ import numpy as np
 
 from cpclean.cleaning.truth import closest_candidates
 from cpclean.data.frames import columns_from
-from cpclean.data.reading import read_csv
 from cpclean.data.repairs import whole_domain
 from cpclean.data.rows import Floats
 from cpclean.data.table import IncompleteTable
 from cpclean.errors import DataError
 from cpclean.experiments.inject import inject
 from cpclean.experiments.spaces import Labels, Space
+from cpclean.intake.reading import read_csv
 
 
 @dataclass(frozen=True)

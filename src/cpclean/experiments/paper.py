@@ -18,14 +18,11 @@ import numpy as np
 
 from cpclean.baselines.activeclean import ActiveClean
 from cpclean.baselines.boostclean import BoostClean
-from cpclean.baselines.holoclean import HoloClean
+from cpclean.baselines.holoclean_fill import HoloClean
 from cpclean.cleaning.session import CleaningSession
-from cpclean.cleaning.simulate import simulate
+from cpclean.cleaning.simulation import simulate
 from cpclean.data.incomplete import IncompleteDataset
-from cpclean.experiments.curves import filled
-from cpclean.experiments.fresh import TABLES, USUAL, Sizes, made_space
-from cpclean.experiments.inject import INJECTIONS
-from cpclean.experiments.priors import (
+from cpclean.experiments.compare_priors import (
     GENERATED,
     NEIGHBORS,
     QUICK,
@@ -34,6 +31,9 @@ from cpclean.experiments.priors import (
     vote_accuracy,
     world_accuracy,
 )
+from cpclean.experiments.fresh import TABLES, USUAL, Sizes, made_space
+from cpclean.experiments.inject import INJECTIONS
+from cpclean.experiments.orders import filled
 from cpclean.experiments.spaces import PUBLISHED, Space, load_space
 from cpclean.experiments.store import Result, Store, Task, run_tasks, with_versions
 

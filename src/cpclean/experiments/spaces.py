@@ -18,11 +18,11 @@ import numpy.typing as npt
 from cpclean.cleaning.truth import closest_candidates
 from cpclean.data.columns import ABSENT, Column
 from cpclean.data.frames import columns_from
-from cpclean.data.reading import read_csv
 from cpclean.data.repairs import Versions
 from cpclean.data.rows import Floats
 from cpclean.data.table import IncompleteTable
 from cpclean.errors import DataError, offenders
+from cpclean.intake.reading import read_csv
 
 Labels = npt.NDArray[Any]
 

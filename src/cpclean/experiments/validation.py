@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cpclean.cleaning.session import CleaningSession
-from cpclean.cleaning.simulate import simulate
-from cpclean.experiments.curves import NEIGHBORS, Gap, filled, space_of
+from cpclean.cleaning.simulation import simulate
+from cpclean.experiments.compare_priors import GENERATED, QUICK, check_folder
 from cpclean.experiments.fresh import USUAL, Sizes
-from cpclean.experiments.priors import GENERATED, QUICK, check_folder
+from cpclean.experiments.orders import NEIGHBORS, Gap, filled, space_of
 from cpclean.experiments.spaces import PUBLISHED, Space
 from cpclean.experiments.store import Result, Store, Task, run_tasks, with_versions
 from cpclean.report.svg import Line, Panel, chart, write_chart

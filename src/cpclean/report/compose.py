@@ -8,15 +8,15 @@ from itertools import pairwise
 
 import numpy as np
 
+from cpclean.analysis.forecast import Comparison, Course
+from cpclean.analysis.look import Outlook, best_questions
+from cpclean.analysis.summary import ColumnEffect
+from cpclean.analysis.words import count, percent, small
 from cpclean.cleaning.session import CleaningSession
 from cpclean.cleaning.state import Record
 from cpclean.data.rows import Floats
 from cpclean.data.table import IncompleteTable
-from cpclean.report.ahead import Comparison, Course
-from cpclean.report.look import Outlook, best_questions
 from cpclean.report.pictures import Bars, Curve, Grid, Lines, Picture, picked, thinned
-from cpclean.report.summary import ColumnEffect
-from cpclean.report.words import count, percent, small
 
 MOST_BARS = 20
 MOST_PATTERNS = 12

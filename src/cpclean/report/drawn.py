@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from html import escape
 
+from cpclean.analysis.words import shortened
 from cpclean.report.pictures import Bars, Curve, Grid, Lines, Picture
-from cpclean.report.words import shortened
 
 WIDE, NARROW = 720, 340
 LETTER = 7.8  # about the width of one in a wide font of 13 pixels

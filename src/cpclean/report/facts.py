@@ -12,17 +12,17 @@ from typing import Any
 
 import numpy as np
 
+from cpclean.analysis import forecast as going_on
+from cpclean.analysis.advice import advice
+from cpclean.analysis.look import Outlook, outlook, points_of, share_at_start, table_of
+from cpclean.analysis.reasons import Reason, reasons
+from cpclean.analysis.summary import ColumnEffect, column_effects, summary, worlds_text
+from cpclean.analysis.words import count, percent, shown
 from cpclean.cleaning.session import CleaningSession
 from cpclean.cleaning.state import Record
 from cpclean.data.table import IncompleteTable
-from cpclean.report import ahead as going_on
 from cpclean.report import compose
-from cpclean.report.advice import advice
-from cpclean.report.look import Outlook, outlook, points_of, share_at_start, table_of
 from cpclean.report.pictures import Picture
-from cpclean.report.reasons import Reason, reasons
-from cpclean.report.summary import ColumnEffect, column_effects, summary, worlds_text
-from cpclean.report.words import count, percent, shown
 
 Progress = Callable[[str], None]
 MOST_COLUMNS = 200  # lines of the table of columns

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from cpclean.analysis.words import percent, shortened
 from cpclean.report.drawn import floor_and_step, whole_ticks
 from cpclean.report.pictures import Bars, Grid, Lines, Picture
-from cpclean.report.words import percent, shortened
 
 Figure = dict[str, Any]
 Trace = dict[str, Any]

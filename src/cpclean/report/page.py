@@ -9,6 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from cpclean.analysis.words import count, percent, shown, small
 from cpclean.classifier import CertainKNeighborsClassifier
 from cpclean.cleaning.session import CleaningSession
 from cpclean.cleaning.state import Record
@@ -17,7 +18,6 @@ from cpclean.errors import CPCleanError
 from cpclean.report.drawn import NARROW, WIDE, drawn
 from cpclean.report.facts import Facts, Progress, Wishes, facts
 from cpclean.report.figures import figure
-from cpclean.report.words import count, percent, shown, small
 
 
 def report(

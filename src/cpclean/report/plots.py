@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from cpclean.analysis import forecast as going_on
+from cpclean.analysis.look import Outlook, outlook, share_at_start, table_of
+from cpclean.analysis.summary import ColumnEffect
 from cpclean.classifier import CertainKNeighborsClassifier
 from cpclean.cleaning.session import CleaningSession
 from cpclean.cleaning.state import Record
 from cpclean.data.table import IncompleteTable
 from cpclean.errors import CPCleanError
-from cpclean.report import ahead as going_on
 from cpclean.report import compose
 from cpclean.report.figures import figure
-from cpclean.report.look import Outlook, outlook, share_at_start, table_of
 from cpclean.report.pictures import Picture
-from cpclean.report.summary import ColumnEffect
 
 
 def plot_certainty(
@@ -111,7 +111,7 @@ def plot_columns(
     Parameters
     ----------
     effects : list of ColumnEffect
-        From `cpclean.report.summary.column_effects`.
+        From `cpclean.analysis.summary.column_effects`.
     now : float, optional
         The share that is certain now, to compare with.
     """

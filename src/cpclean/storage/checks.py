@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from cpclean.data.rows import is_whole
-from cpclean.errors import offenders
-from cpclean.storage.base import KINDS, Event, Places, RefusedError, Said, StorageError
+from cpclean.errors import RefusedError, StorageError, offenders
+from cpclean.storage.contract import KINDS, Event, Places, Said
 
 MOST_TEXT = 200  # characters of a name or a request id
 MOST_VALUE = 100_000  # characters of a value as JSON

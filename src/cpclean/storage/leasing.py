@@ -14,8 +14,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, delete, insert, select
 
-from cpclean.storage.base import Lease, Places
 from cpclean.storage.checks import moment, places_of
+from cpclean.storage.contract import Lease, Places
 from cpclean.storage.migrations import EVENT, LEASE, QUESTION
 
 

@@ -26,8 +26,8 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
-from cpclean.errors import CPCleanError
-from cpclean.storage.base import Event, RefusedError
+from cpclean.errors import CPCleanError, RefusedError
+from cpclean.storage.contract import Event
 
 Spelling = Callable[[Event], Hashable]
 Entry = dict[str, Any]

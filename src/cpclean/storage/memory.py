@@ -10,7 +10,8 @@ from datetime import datetime, timedelta
 from threading import Lock
 from uuid import uuid4
 
-from cpclean.storage.base import Event, GoneError, Lease, Places, Said, Storage
+from cpclean.errors import GoneError
+from cpclean.projects.project import Project
 from cpclean.storage.checks import (
     check_same,
     checked_duration,
@@ -23,8 +24,8 @@ from cpclean.storage.checks import (
     same_project,
     unknown_rows,
 )
+from cpclean.storage.contract import Event, Lease, Places, Said, Storage
 from cpclean.storage.ledger import undone_events
-from cpclean.storage.project import Project
 
 
 class MemoryStorage(Storage):

@@ -23,8 +23,7 @@ from sqlalchemy import (
     text,
 )
 
-from cpclean.errors import offenders
-from cpclean.storage.base import FutureError, StorageError
+from cpclean.errors import FutureError, StorageError, offenders
 
 VERSION_TABLE = "cpclean_schema"
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 
-from cpclean.storage.base import Storage, StorageError
+from cpclean.errors import StorageError
+from cpclean.storage.contract import Storage
 
 
 def open_storage(url: str | os.PathLike[str], create: bool = True) -> Storage:

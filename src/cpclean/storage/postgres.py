@@ -11,7 +11,7 @@ from sqlalchemy import Connection, create_engine, event, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
-from cpclean.storage.base import FullError, GoneError, LockedError, StorageError
+from cpclean.errors import FullError, GoneError, LockedError, StorageError
 from cpclean.storage.sql import SqlStorage
 
 LOCK_SECONDS = 10

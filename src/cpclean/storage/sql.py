@@ -21,16 +21,8 @@ from sqlalchemy import Connection, Engine, Row, delete, insert, select, text, up
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from cpclean.storage.base import (
-    Event,
-    GoneError,
-    Lease,
-    LockedError,
-    Places,
-    Said,
-    Storage,
-    StorageError,
-)
+from cpclean.errors import GoneError, LockedError, StorageError
+from cpclean.projects.project import Project
 from cpclean.storage.checks import (
     check_same,
     checked_duration,
@@ -43,10 +35,10 @@ from cpclean.storage.checks import (
     unknown_rows,
     value_text,
 )
+from cpclean.storage.contract import Event, Lease, Places, Said, Storage
 from cpclean.storage.leasing import Wish, end_lease, first_free, lease_of
 from cpclean.storage.ledger import undone_events
 from cpclean.storage.migrations import EVENT, HEAD, LEASE, PROJECT, QUESTION, migrate
-from cpclean.storage.project import Project
 
 Result = TypeVar("Result")
 

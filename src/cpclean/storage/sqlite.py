@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError
 
-from cpclean.storage.base import FullError, GoneError, LockedError, StorageError
+from cpclean.errors import FullError, GoneError, LockedError, StorageError
 from cpclean.storage.sql import SqlStorage
 from cpclean.storage.turns import Turns
 

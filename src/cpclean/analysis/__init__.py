@@ -1,0 +1,1 @@
+"""What it means: facts, advice, reasons, rankings and forecasts. Nothing here draws."""

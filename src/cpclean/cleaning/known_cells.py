@@ -1,0 +1,41 @@
+"""What is known of the cells of a table, for the file or frame that it was made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cpclean.cleaning.session import CleaningSession
+from cpclean.data.columns import is_null
+from cpclean.data.table import IncompleteTable
+from cpclean.data.values import categories_of, is_mark, mark_text
+from cpclean.intake.writing import Told, as_pandas
+
+
+def told_of(
+    session: CleaningSession, table: IncompleteTable, rows: Sequence[int], fill: str | None
+) -> Told:
+    """What was told, and what `fill` guesses for the rest, if it is to.
+
+    Parameters
+    ----------
+    rows : sequence of int
+        Where each row of the table stands in what was given.
+    fill : {"default", "likely"} or None
+        As for `CleaningSession.world`; None leaves out what nobody told.
+    """
+    told: Told = {}
+    if fill is not None:
+        world = as_pandas(session.world(fill))
+        for name, holes in zip(table.names, table.holes.T, strict=True):
+            values = world[name].tolist()
+            cells = {rows[row]: values[row] for row in np.flatnonzero(holes).tolist()}
+            told[name] = {row: value for row, value in cells.items() if not is_null(value)}
+    for row, known in session.known.items():
+        for name, value in known.items():
+            column = table.columns[table.names.index(name)]
+            if is_mark(value):
+                value = mark_text(value, categories_of(column, None))
+            told.setdefault(name, {})[rows[row]] = value
+    return {name: cells for name, cells in told.items() if cells}

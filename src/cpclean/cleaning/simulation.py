@@ -1,0 +1,162 @@
+"""Answers from a known truth, in place of a person."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+import numpy as np
+
+from cpclean.cleaning.question import Question
+from cpclean.cleaning.session import CleaningSession
+from cpclean.cleaning.state import Record
+from cpclean.cleaning.subject import TableSubject
+from cpclean.cleaning.truth import checked_numbers, closest_candidates
+from cpclean.data.frames import columns_from
+from cpclean.data.rows import Floats, as_floats, is_whole
+from cpclean.data.spaces.plain import UnseenCategoryWarning
+from cpclean.errors import CPCleanError
+
+
+class _Bar(Protocol):
+    def __call__(self, done: int) -> None: ...
+
+
+def simulate(
+    session: CleaningSession,
+    truth: Any,
+    budget: int | None = None,
+    *,
+    exact: bool = False,
+    progress: bool | None = None,
+) -> list[Record]:
+    """Let a session ask, and answer from a known truth until it is done.
+
+    Ctrl-C ends it early, and gives what is done; it stays in the session.
+
+    Parameters
+    ----------
+    session : CleaningSession
+    truth : array or frame
+        The number of every row's true candidate; or the complete true rows, as the table or the
+        dataset has them (a frame, or an array of shape (n_rows, n_features)).
+    budget : int, optional
+        Give at most so many answers.
+    exact : bool
+        Answer with the true values themselves. By default a row's answer is its candidate that is
+        nearest to the truth; a category that is no candidate is the candidate "other", if there
+        is one.
+    progress : bool, optional
+        Whether to show a progress bar; by default on a terminal.
+
+    Returns
+    -------
+    list of Record
+        The session's history.
+
+    Examples
+    --------
+    >>> from cpclean import CleaningSession, IncompleteDataset, simulate
+    >>> data = IncompleteDataset([[[0.0], [5.0]], [[1.0], [7.0]], [[6.0]]], ["a", "b", "b"])
+    >>> session = CleaningSession(data, [[0.0], [4.0]], n_neighbors=1)
+    >>> [record.row for record in simulate(session, [1, 1, 0])]
+    [0, 1]
+    """
+    if budget is not None and (not is_whole(budget) or budget < 0):
+        raise CPCleanError(f"budget must be None or an int of at least 0; got {budget!r}.")
+    person = Person(session, truth, exact)
+    limit = len(session._questions.row) if budget is None else budget
+    before = len(session.history)
+    try:
+        with _bar(limit, progress) as show:
+            while budget is None or len(session.history) - before < budget:
+                question = session.ask()
+                if question is None:
+                    break
+                session.tell(question.row, **person.answer(question))
+                show(len(session.history) - before)
+    except KeyboardInterrupt:
+        given = len(session.history) - before
+        print(f"interrupted after {given} answers, which are kept.", file=sys.stderr)
+    return session.history
+
+
+class Person:
+    """Knows the truth, given as `simulate` takes it, and answers questions."""
+
+    def __init__(self, session: CleaningSession, truth: Any, exact: bool) -> None:
+        self._subject, self._exact = session._subject, exact
+        data = self._subject.data
+        self._numbers: Any = None
+        self._raw: list[Mapping[str, Any]] | None = None
+        array = None if hasattr(truth, "columns") else np.asarray(truth)
+        if array is not None and array.ndim == 1:
+            if exact:
+                raise CPCleanError("exact answers need the true rows, not candidate numbers.")
+            self._numbers = checked_numbers(array, data.candidate_counts)
+            return
+        if isinstance(self._subject, TableSubject):
+            self._raw = _raw_rows(truth)
+            with warnings.catch_warnings():  # such a category is "other", or told as it is
+                warnings.simplefilter("ignore", UnseenCategoryWarning)
+                vectors = self._subject.table.encode(truth)
+        else:
+            vectors = as_floats(truth, "truth")
+        if vectors.shape != (data.n_rows, data.n_features):
+            raise CPCleanError(
+                f"truth must have one row a row of the data, shape {(data.n_rows, data.n_features)}"
+                f"; got {vectors.shape}."
+            )
+        self._vectors: Floats = vectors
+        if not exact:
+            table = self._subject.table if isinstance(self._subject, TableSubject) else None
+            self._numbers = closest_candidates(data, vectors, table)
+
+    def answer(self, question: Question) -> dict[str, Any]:
+        """What to tell the session of the question's row."""
+        row = question.row
+        if self._exact and self._raw is not None:
+            asked = self._subject.cells(row) if question.column is None else [question.column]
+            return {"value": {name: self._raw[row][name] for name in asked}}
+        if self._exact:
+            if question.column is None:
+                return {"value": self._vectors[row].tolist()}
+            return {"value": self._subject.of_cell(self._vectors[row].tolist(), question.column)}
+        number = int(self._numbers[row])
+        if question.column is None:
+            return {"candidate": number}
+        candidate = self._subject.candidates(row)[number]
+        return {"value": self._subject.of_cell(candidate, question.column)}
+
+
+def _raw_rows(truth: Any) -> list[Mapping[str, Any]]:
+    columns = columns_from(truth)
+    size = len(columns[0].values) if columns else 0
+    return [
+        {column.name: column.shown(column.values[row]) for column in columns} for row in range(size)
+    ]
+
+
+@contextmanager
+def _bar(limit: int, progress: bool | None) -> Iterator[_Bar]:
+    if progress is False or (progress is None and not sys.stderr.isatty()):
+        yield lambda done: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    with Progress(
+        TextColumn("cleaning"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
+        console=Console(stderr=True),
+    ) as bar:  # fmt: skip
+        task = bar.add_task("", total=limit)
+        yield lambda done: bar.update(task, completed=done)

@@ -1,0 +1,206 @@
+"""The dialogue of cpclean clean: a question, a line of input, and what it does."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cpclean.cli.mistakes import Mistake, in_options
+from cpclean.cli.questions import HELP, holes_of, in_words, listed, show
+from cpclean.cli.tables import Problem
+from cpclean.cli.typed_cells import column_named, described, typed_values, unusual
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from cpclean.cleaning.question import Question
+    from cpclean.cleaning.state import Record
+    from cpclean.storage.kept import KeptSession
+
+_WORDS = {"skip": "s", "undo": "u", "back": "u", "quit": "q", "stop": "q", "exit": "q",
+          "help": "?", "h": "?", "more": "more", "m": "more"}  # fmt: skip
+
+
+class Dialogue:
+    """Asks a person until the session is done, or the person is.
+
+    Parameters
+    ----------
+    kept : KeptSession
+    problem : Problem
+    console : Console
+        Where questions are printed.
+    lines : bool
+        Whether row 0 is line 2 of the file.
+    """
+
+    def __init__(self, kept: KeptSession, problem: Problem, console: Console, lines: bool) -> None:
+        self._kept, self._problem, self._console, self._lines = kept, problem, console, lines
+        self._session = kept.session
+        self._line_editing = sys.stdin.isatty() and sys.stdout.isatty() and not console.stderr
+
+    def run(self) -> None:
+        """Go on until there is no more to ask, or no more input."""
+        going = True
+        while going:
+            question = self._session.ask()
+            going = self._about(question) if question is not None else self._at_the_end()
+
+    # -- one question ------------------------------------------------------------------------
+
+    def _about(self, question: Question) -> bool:
+        """Ask until the question is answered; False if the person stops."""
+        numbers = listed(question)
+        self._show(question, numbers)
+        start = time.monotonic()
+        while True:
+            line = self._read("Number, column=value, s skip, u undo, q stop, ? help > ")
+            command = "q" if line is None else _WORDS.get(line.lower(), line)
+            if command == "q":
+                return False
+            if command == "more":
+                numbers = listed(question, more=True)
+                self._show(question, numbers)
+                continue
+            try:
+                if self._obeyed(question, command, numbers, time.monotonic() - start):
+                    return True
+            except Mistake as mistake:
+                self._console.print(mistake.message, style="red", markup=False)
+
+    def _show(self, question: Question, numbers: list[int]) -> None:
+        show(self._console, self._session, self._problem, question, numbers, self._lines)
+
+    def _obeyed(self, question: Question, command: str, numbers: list[int], took: float) -> bool:
+        """Do what a line says; False if the question is still open."""
+        if not command:
+            raise Mistake("type the number of a candidate, or ? for help.")
+        if command == "?":
+            self._console.print(HELP, markup=False)
+            return False
+        if command.startswith("?"):
+            column = column_named(self._problem.table, command[1:].strip())
+            self._console.print(described(column), markup=False)
+            return False
+        if command == "u":
+            return self._undo(took)
+        if command == "s":
+            self._taken(
+                lambda: self._kept.skip(question.row, seconds=took, **self._in_file(question))
+            )
+            self._console.print(f"Row {self._number(question.row)} is skipped.", style="green")
+            return True
+        self._tell(question, self._answer(question, command, numbers), took)
+        return True
+
+    def _answer(self, question: Question, command: str, numbers: list[int]) -> dict[str, Any]:
+        """The answer that a number or free values give, as `tell` takes it."""
+        if not command.lstrip("+-").isdecimal():
+            values = typed_values(command, self._problem.table, holes_of(question))
+            for name, value in values.items():
+                if remark := unusual(column_named(self._problem.table, name), value):
+                    self._console.print(f"{remark} It is taken; u takes it back.", markup=False)
+            return {"value": values}
+        if not 1 <= int(command) <= len(numbers):
+            raise Mistake(f"the candidates are 1 to {len(numbers)}; got {command}.")
+        chosen = question.answer(numbers[int(command) - 1])
+        if "candidate" not in chosen:
+            return {"value": chosen["value"]}
+        values = question.candidates[numbers[int(command) - 1]]
+        cells = {name: str(value) if not _plain(value) else value for name, value in values.items()}
+        return {"candidate": chosen["candidate"], "cells": cells}
+
+    def _tell(self, question: Question, answer: dict[str, Any], took: float) -> None:
+        row, remarks = question.row, self._in_file(question)
+        record: Record = self._taken(
+            lambda: self._kept.tell(row, seconds=took, **answer, **remarks)
+        )
+        known = ", ".join(
+            f"{name} {in_words(self._problem, name, value)}"
+            for name, value in self._session.known[row].items()
+        )
+        text = f"Row {self._number(row)}: {known}. {_did(record)}"
+        self._console.print(text, style="green", markup=False)
+
+    def _undo(self, took: float) -> bool:
+        if not self._session.answers:
+            raise Mistake("there is no answer to take back.")
+        last = self._session.answers[-1]
+        self._taken(lambda: self._kept.undo(seconds=took))
+        what = "is not skipped any more" if "skip" in last else "is asked for again"
+        self._console.print(f"Taken back: row {self._number(last['row'])} {what}.", style="green")
+        return True
+
+    def _at_the_end(self) -> bool:
+        """Nothing more to ask; the last answer may still have been a slip."""
+        if not self._session.answers:
+            return False
+        self._console.print(f"\n[bold]Done: {self._session.stopped}.[/]")
+        line = self._read("Enter finishes, u takes the last answer back > ")
+        if line is None or _WORDS.get(line.lower(), line.lower()) != "u":
+            return False
+        return self._undo(0.0)
+
+    # -- plumbing ----------------------------------------------------------------------------
+
+    def _taken(self, step: Any) -> Any:
+        """Do something that is written to the log; on a terminal, it can be tried again."""
+        from cpclean.errors import CPCleanError
+        from cpclean.storage.journal import NotTakenError
+
+        try:
+            return step()
+        except NotTakenError as problem:
+            if not sys.stdin.isatty():
+                raise  # the lines that follow would answer other questions than they are meant for
+            raise Mistake(f"{problem} Make room and try again, or stop with q.") from problem
+        except CPCleanError as problem:
+            raise Mistake(in_options(str(problem))) from problem
+
+    def _read(self, prompt: str) -> str | None:
+        """A line of input; None at its end."""
+        if self._line_editing:
+            with suppress(ImportError):
+                import readline  # noqa: F401  # arrow keys and earlier lines
+            try:
+                return _as_utf8(input(prompt))
+            except EOFError:
+                click.echo()
+                return None
+        click.echo(prompt, nl=False, err=self._console.stderr)
+        line = sys.stdin.readline()
+        if not sys.stdin.isatty():
+            click.echo(line.rstrip("\n"), err=self._console.stderr)  # as a terminal would show it
+        return _as_utf8(line) if line else None
+
+    def _number(self, row: int) -> int:
+        return int(self._problem.rows[row])
+
+    def _in_file(self, question: Question) -> dict[str, Any]:
+        return {"row_in_file": self._number(question.row)}
+
+
+def _as_utf8(line: str) -> str:
+    """A line, also where Python was told that input is of another encoding."""
+    try:
+        return line.strip().encode("utf-8", "surrogateescape").decode("utf-8")
+    except UnicodeError:
+        return line.strip()
+
+
+def _did(record: Record) -> str:
+    """What an answer has changed, in words."""
+    words = "Nothing was settled"
+    if record.settled:
+        words = f"{record.settled} prediction{'s are' if record.settled > 1 else ' is'} settled"
+    if record.unsettled:
+        words += f", {len(record.unsettled)} became uncertain again"
+    return f"{words}."
+
+
+def _plain(value: Any) -> bool:
+    return isinstance(value, bool | int | float | str)

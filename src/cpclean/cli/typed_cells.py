@@ -1,0 +1,141 @@
+"""Cells as people read and type them: values in words, what a column can be, `age=41, city=A`."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from cpclean.cli.mistakes import Mistake
+
+if TYPE_CHECKING:
+    from cpclean.data.columns import Column
+    from cpclean.data.table import IncompleteTable
+
+LONGEST = 40
+MOST_CATEGORIES = 12
+
+
+def shown(value: Any) -> str:
+    """A value in a few characters."""
+    from cpclean.data.values import in_words
+
+    if value is None:
+        return "?"
+    text = " ".join(in_words(value).split())
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
+
+def described(column: Column) -> str:
+    """What a column holds, in a line: its range, or its categories."""
+    from cpclean.data.values import NEEDS
+
+    if column.kind == "categorical":
+        common = column.frequencies.most_common()
+        listed = ", ".join(f"{shown(value)} ({n})" for value, n in common[:MOST_CATEGORIES])
+        more = len(common) - MOST_CATEGORIES
+        return f"{column.name} is {listed}{f' and {more} others' if more > 0 else ''}."
+    if column.kind == "boolean":
+        return f"{column.name} is true or false."
+    if not len(column.observed):
+        return f"{column.name} has no value anywhere; it takes {NEEDS[column.kind]}."
+    import numpy as np
+
+    ends = np.quantile(column.observed, [0, 0.25, 0.5, 0.75, 1])
+    low, first, middle, third, high = (shown(column.shown(one)) for one in ends)
+    return (
+        f"{column.name} goes from {low} to {high}; half of it lies between {first} and {third}, "
+        f"the middle is {middle}. It takes {NEEDS[column.kind]}."
+    )
+
+
+def column_named(table: IncompleteTable, name: str) -> Column:
+    """A column of the table by its name, or nearly by its name."""
+    names = list(table.names)
+    alike = [one for one in names if one.lower() == name.lower()]
+    if name in names:
+        return table.columns[names.index(name)]
+    if len(alike) == 1:
+        return table.columns[names.index(alike[0])]
+    near = difflib.get_close_matches(name, names, n=1)
+    meant = f" Did you mean {near[0]}?" if near else f" Its columns are {_some(names)}."
+    raise Mistake(f"the table has no column {name!r}.{meant}")
+
+
+def typed_values(text: str, table: IncompleteTable, holes: Sequence[str]) -> dict[str, Any]:
+    """What `age=41, city=New York` says about the holes of a row.
+
+    Pairs are separated by commas or blanks. A value may contain either, for only what stands before
+    a "=" is a name; one with a "=" in it is put in quotes.
+    """
+    found: dict[str, Any] = {}
+    for name, value in _pairs(text, [*table.names]):
+        column = column_named(table, name)
+        if column.name not in holes:
+            raise Mistake(
+                f"{column.name} is no hole of this row; what can be told is {_some(holes)}."
+            )
+        if column.name in found:
+            raise Mistake(f"{column.name} is told twice; once is enough.")
+        found[column.name] = _value(column, value)
+    return found
+
+
+def unusual(column: Column, value: Any) -> str | None:
+    """A remark on a value such as the column has not had so far; None if there is none."""
+    if column.kind == "categorical":
+        known = {str(one) for one in column.frequencies}
+        if str(value) in known:
+            return None
+        near = difflib.get_close_matches(str(value), sorted(known), n=1)
+        like = f"; {near[0]!r} is one" if near else ""
+        return f"{shown(value)!r} is a new value of {column.name}{like}."
+    if column.kind == "boolean" or not len(column.observed):
+        return None
+    stored, low, high = column.stored(value), column.observed.min(), column.observed.max()
+    if low <= stored <= high:
+        return None
+    ends = f"{shown(column.shown(low))} to {shown(column.shown(high))}"
+    return f"{shown(column.shown(stored))} is outside of what {column.name} has been, {ends}."
+
+
+def _pairs(text: str, names: list[str]) -> list[tuple[str, str]]:
+    """Names and values; a name of several words counts if the table has it."""
+    known = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    begins = re.compile(rf"(?:^|[,;\s])\s*({known}|[^\s=,;\"']+)\s*=(?!=)", re.IGNORECASE)
+    quoted = [match.span() for match in re.finditer(r"(\"[^\"]*\"|'[^']*')", text)]
+    starts = [
+        match
+        for match in begins.finditer(text)
+        if not any(first < match.end(1) <= last for first, last in quoted)
+    ]
+    if not starts or text[: starts[0].start()].strip(",; "):
+        raise Mistake(f"{text!r} is neither a number from the list nor column=value; ? helps.")
+    ends = [*(match.start() for match in starts[1:]), len(text)]
+    return [
+        (match[1], text[match.end() : end].strip(" \t,;"))
+        for match, end in zip(starts, ends, strict=True)
+    ]
+
+
+def _value(column: Column, text: str) -> Any:
+    """A typed value, refused if the column cannot hold it."""
+    from cpclean.data.values import NEEDS, typed_value
+
+    if len(text) >= 2 and text[0] == text[-1] and text[0] in "\"'":
+        text = text[1:-1]
+    if not text:
+        raise Mistake(f"nothing stands behind {column.name}=; leave it out if it is not known.")
+    if any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise Mistake(f"the value of {column.name} has letters that are not UTF-8.")
+    value = typed_value(column, text)
+    if value is None:
+        raise Mistake(f"{column.name} takes {NEEDS[column.kind]}; got {text!r}.")
+    return value
+
+
+def _some(names: Sequence[str]) -> str:
+    from cpclean.errors import offenders
+
+    return offenders(names, limit=8)

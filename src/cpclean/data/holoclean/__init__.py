@@ -1,0 +1,1 @@
+"""HoloClean's imputation: candidates of holes and how likely each is."""

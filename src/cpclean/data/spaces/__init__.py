@@ -1,0 +1,1 @@
+"""Spaces: from filled rows to what distances are taken of."""

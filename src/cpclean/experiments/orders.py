@@ -1,0 +1,292 @@
+"""What cleaning row by row buys: certain predictions, and accuracy on points never seen.
+
+For every space, rows are cleaned in the order of CPClean and in random orders, with the candidate
+nearest to the truth as the answer. At each share of rows cleaned: which share of the validation
+points is certain, and how much of the gap between default cleaning and the closest-candidate
+world is closed on test points, by the default-filled world and by the vote over worlds.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cpclean.cleaning.board import Board
+from cpclean.cleaning.question import Question
+from cpclean.cleaning.session import CleaningSession
+from cpclean.data.incomplete import IncompleteDataset
+from cpclean.data.rows import Floats
+from cpclean.experiments.compare_priors import (
+    GENERATED,
+    QUICK,
+    TINY_GAP,
+    check_folder,
+    vote_accuracy,
+    world_accuracy,
+)
+from cpclean.experiments.fresh import USUAL, Sizes, fresh_space, generated_table
+from cpclean.experiments.spaces import PUBLISHED, Space, load_space
+from cpclean.experiments.store import Result, Store, Task, run_tasks, with_versions
+from cpclean.queries.certain import is_certain
+from cpclean.report.svg import Line, Panel, chart, write_chart
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+NEIGHBORS = 3
+KEYS = ("table", "strategy", "seed")
+GRID = tuple(number / 40 for number in range(41))  # shares of the rows with holes
+CURVES = ("certain", "world", "vote")
+BOUND = "any order"
+AT_ONCE = {"cpclean": 1, "cpclean, 10 at once": 10}  # questions that a session is asked for
+
+
+def measured(space: Space, strategy: str, seed: int, grid: Sequence[float] = GRID) -> Result:
+    """One order of cleaning: a list for each of CURVES, one entry a share of `grid`.
+
+    Besides: the number of answers until all validation points were certain, or of all rows,
+    and the seconds of processor time that the session took.
+    """
+    dirty = len(space.table.dataset.dirty_rows)
+    if strategy == BOUND:
+        return {"rows": dirty, "answers": rows_that_matter(space)}
+    counts = [round(share * dirty) for share in grid]
+    gap = Gap(space)
+    if strategy in AT_ONCE:
+        run = _by_session(space, counts, AT_ONCE[strategy])
+    else:
+        run = _at_random(space, counts, seed)
+    found: dict[str, list[float]] = {name: [] for name in CURVES}
+    told, seconds = 0, 0.0
+    for data, certain, told, seconds in run:  # noqa: B007
+        found["certain"].append(certain)
+        found["world"].append(gap.closed(filled(space, data)))
+        found["vote"].append(gap.closed(data))
+    texts = {name: json.dumps([round(one, 6) for one in values]) for name, values in found.items()}
+    return {**texts, "rows": dirty, "answers": told, "seconds": round(seconds, 3)}
+
+
+def rows_that_matter(space: Space) -> int:
+    """How many rows every order has to clean before all validation points are certain.
+
+    These are the rows that leave a point uncertain if they alone are not cleaned.
+    """
+    clean = space.table.dataset
+    dirty = clean.dirty_rows.tolist()
+    for row in dirty:
+        clean = clean.pin(row, int(space.truth[row]))
+    board = Board(clean, space.X_val, NEIGHBORS, "euclidean")
+    found = 0
+    for row in dirty:
+        without = board.copy()
+        without.change(row, clean.unpin(row))
+        found += not without.all_certain
+    return found
+
+
+def _by_session(
+    space: Space, counts: Sequence[int], at_once: int
+) -> Iterator[tuple[IncompleteDataset, float, int, float]]:
+    """With several questions at once, all of them are answered before the next ones are asked."""
+    start = time.process_time()
+    session = CleaningSession(space.table.dataset, space.X_val, NEIGHBORS)
+    seconds = time.process_time() - start
+    questions: list[Question] = []
+    for count in counts:
+        start = time.process_time()
+        while len(session.history) < count and not session.done:
+            questions = questions or session.ask(at_once)[::-1]
+            row = questions.pop().row
+            session.tell(row, int(space.truth[row]))
+        seconds += time.process_time() - start
+        yield session.data, session.certain_share, len(session.history), seconds
+
+
+def _at_random(
+    space: Space, counts: Sequence[int], seed: int
+) -> Iterator[tuple[IncompleteDataset, float, int, float]]:
+    """Without a session: nobody asks what a random order expects to gain."""
+    data = space.table.dataset
+    order = np.random.default_rng(seed).permutation(data.dirty_rows)
+    done, told = 0, 0
+    for count in counts:
+        for row in order[done:count].tolist():
+            data = data.pin(row, int(space.truth[row]))
+        done = count
+        certain = float(is_certain(data, space.X_val, NEIGHBORS).mean())
+        told = told if certain == 1.0 and told else count
+        yield data, certain, told, 0.0
+
+
+def filled(space: Space, data: IncompleteDataset) -> IncompleteDataset:
+    """The default world, with the rows that are known filled in."""
+    rows = space.default.copy()
+    known = np.setdiff1d(np.arange(data.n_rows), data.dirty_rows)
+    rows[known] = data._base[known]
+    return IncompleteDataset(list(rows[:, None, :]), data.labels)
+
+
+class Gap:
+    """The share closed of the gap between default cleaning and the closest-candidate world."""
+
+    def __init__(self, space: Space) -> None:
+        self._space = space
+        self._worst = world_accuracy(space.default, space, NEIGHBORS)
+        self._width = world_accuracy(space.closest_world(), space, NEIGHBORS) - self._worst
+
+    def closed(self, data: IncompleteDataset) -> float:
+        """By the vote over the worlds of some data; NaN if there is hardly a gap."""
+        space = self._space
+        found = vote_accuracy(data, space.X_test, space.y_test, NEIGHBORS) - self._worst
+        return found / self._width if self._width >= TINY_GAP else math.nan
+
+
+# -- all of them ----------------------------------------------------------------------------------
+
+
+def reproduce(
+    folder: Path | None, out: Path, runs: int, quick: bool, console: Console, jobs: int = 1
+) -> tuple[str, bool]:
+    """Measure, write CSV and pictures; a table in Markdown, and whether it is complete."""
+    sizes = QUICK if quick else USUAL
+    settings = {"data": "generated" if folder is None else "published", "grid": GRID,
+                "neighbors": NEIGHBORS, **asdict(sizes)}  # fmt: skip
+    tasks = list(_tasks(folder, runs, sizes))
+    store = Store(out, "cleaning", KEYS, with_versions(settings))
+    finished = run_tasks(tasks, store, console, jobs)
+    lines = store.lines()
+    write_csv(lines, out / "cleaning_curves.csv")
+    for table in dict.fromkeys(line["table"] for line in lines):
+        own = [line for line in lines if line["table"] == table]
+        write_chart(picture(table, own), out / f"cleaning_{table}.svg")
+    text = told(lines)
+    (out / "cleaning.md").write_text(text, encoding="utf-8")
+    return text, finished
+
+
+def _tasks(folder: Path | None, runs: int, sizes: Sizes) -> Iterator[Task]:
+    if folder is not None:
+        check_folder(folder)
+    for table in GENERATED if folder is None else PUBLISHED:
+        for strategy in (*AT_ONCE, BOUND):
+            yield Task((table, strategy, "0"), partial(_measure, folder, table, sizes, strategy, 0))
+        for seed in range(runs):
+            work = partial(_measure, folder, table, sizes, "random", seed)
+            yield Task((table, "random", str(seed)), work)
+
+
+def _measure(folder: Path | None, table: str, sizes: Sizes, strategy: str, seed: int) -> Result:
+    return measured(space_of(folder, table, sizes), strategy, seed)
+
+
+@lru_cache(maxsize=1)
+def space_of(folder: Path | None, table: str, sizes: Sizes, n_val: int | None = 1000) -> Space:
+    """A published space, or one of generated data; the last one is kept."""
+    if folder is None:
+        return fresh_space(generated_table(table), "important", 0, sizes)
+    return load_space(folder / "spaces" / table / PUBLISHED[table], n_val=n_val)
+
+
+def curves(lines: Sequence[Mapping[str, str]], strategy: str, name: str) -> Floats:
+    """One row a run, shape (n_runs, len(GRID))."""
+    return np.array([json.loads(line[name]) for line in lines if line["strategy"] == strategy])
+
+
+def rows_needed(lines: Sequence[Mapping[str, str]], strategy: str, share: float) -> float:
+    """The share of rows cleaned at which a certain share is reached, mean over runs.
+
+    Between two measured places it is interpolated.
+    """
+    found = []
+    for curve in curves(lines, strategy, "certain"):
+        reached = curve >= share - 1e-12
+        at = int(np.argmax(reached))
+        if at == 0:
+            found.append(GRID[0] if reached[0] else math.nan)
+            continue
+        low, high = curve[at - 1], curve[at]
+        found.append(GRID[at - 1] + (GRID[at] - GRID[at - 1]) * (share - low) / (high - low))
+    return float(np.mean(found)) if found else math.nan
+
+
+def write_csv(lines: Sequence[Mapping[str, str]], file: Path) -> None:
+    """All curves, one line a place: for spreadsheets and other tools."""
+    with file.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow([*KEYS, "cleaned_share", "certain_share", "gap_world", "gap_vote"])
+        for line in lines:
+            if line["strategy"] == BOUND:
+                continue
+            columns = [json.loads(line[name]) for name in CURVES]
+            for share, *values in zip(GRID, *columns, strict=True):
+                writer.writerow([*(line[key] for key in KEYS), share, *values])
+
+
+def told(lines: Sequence[Mapping[str, str]]) -> str:
+    """A table in Markdown: what CPClean needs, beside random order."""
+    head = (
+        "| table | rows with holes | all certain after | at least | 10 at once | random "
+        "| 90 % certain after | 10 at once | random "
+        "| gap at 5 % (world / vote) | at 20 % | at the end | session |"
+    )
+    text = [head, "| --- |" + " ---: |" * (head.count("|") - 2)]
+    for table in dict.fromkeys(line["table"] for line in lines):
+        own = [line for line in lines if line["table"] == table]
+        main = [line for line in own if line["strategy"] == "cpclean"]
+        if len({line["strategy"] for line in own}) == len(AT_ONCE) + 2:  # all are measured
+            text.append(_told(table, main[0], own))
+    return "\n".join(text) + "\n"
+
+
+def _told(table: str, main: Mapping[str, str], own: Sequence[Mapping[str, str]]) -> str:
+    rows, answers = int(main["rows"]), int(main["answers"])
+    others = ("cpclean, 10 at once", "random")
+    world, vote = (curves(own, "cpclean", name)[0] for name in ("world", "vote"))
+    gaps = [
+        "no gap" if np.isnan(world[at]) else f"{world[at]:.0%} / {vote[at]:.0%}"
+        for at in (2, 8, -1)
+    ]
+    cells: list[Any] = [
+        table,
+        f"{rows:,}",
+        f"{answers:,} ({answers / rows:.0%})",
+        *(f"{int(line['answers']) / rows:.0%}" for line in own if line["strategy"] == BOUND),
+        *(f"{rows_needed(own, other, 1.0):.0%}" for other in others),
+        *(f"{rows_needed(own, other, 0.9):.0%}" for other in ("cpclean", *others)),
+        *gaps,
+        f"{float(main['seconds']):.1f} s CPU",
+    ]
+    return "| " + " | ".join(cells) + " |"
+
+
+def picture(table: str, lines: Sequence[Mapping[str, str]]) -> str:
+    """Certain share and gap closed against the share of rows cleaned, as SVG."""
+    panels = []
+    for title, names in (
+        ("share of validation points that are certain", {"certain": ""}),
+        ("gap closed on test points", {"world": ", default-filled world", "vote": ", vote"}),
+    ):
+        found = []
+        for name, suffix in names.items():
+            for strategy in (*AT_ONCE, "random") if name == "certain" else ("cpclean", "random"):
+                runs = curves(lines, strategy, name)
+                if not len(runs) or np.isnan(runs).any():
+                    continue
+                label = strategy.replace("cpclean", "CPClean")
+                label += f", mean of {len(runs)}" if strategy == "random" else ""
+                spread = (runs.min(axis=0), runs.max(axis=0)) if len(runs) > 1 else None
+                dashed = name == "vote" or strategy not in ("cpclean", "random")
+                mean = runs.mean(axis=0).tolist()
+                found.append(Line(label + suffix, GRID, mean, spread, dashed))
+        if found:
+            panels.append(Panel(title, found))
+    return chart(f"{table}: cleaning row by row", "share of rows with holes cleaned", panels)

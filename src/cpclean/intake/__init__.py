@@ -1,0 +1,1 @@
+"""From files and choices to a task, and back: answers written into the file as it was."""

@@ -1,0 +1,1 @@
+"""A task and its settings as bytes that any machine opens."""

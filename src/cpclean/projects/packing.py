@@ -1,0 +1,80 @@
+"""Many parts in one string of bytes: JSON for what is plain, NumPy's own format for arrays.
+
+The bytes are an .npz archive, compressed, in which the entry "plain" is JSON text and refers to the
+arrays beside it by number. The same on every machine, and read without pickle.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+import zlib
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cpclean.errors import StorageError
+from cpclean.projects.plain_values import packed, unpacked
+
+
+class Packer:
+    """Takes arrays and lists, hands out what stands for them in the plain part."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[str, npt.NDArray[Any]] = {}
+
+    def array(self, array: npt.NDArray[Any], where: str) -> Any:
+        """An array of any shape; objects go value by value."""
+        if array.dtype.kind == "O":
+            return {
+                "objects": [packed(one, where) for one in array.ravel()],
+                "shape": list(array.shape),
+            }
+        number = f"a{len(self._arrays)}"
+        self._arrays[number] = array
+        return number
+
+    def blob(self, content: bytes) -> str:
+        """Bytes of another format."""
+        number = f"a{len(self._arrays)}"
+        self._arrays[number] = np.frombuffer(content, dtype=np.uint8)
+        return number
+
+    def done(self, plain: Any) -> bytes:
+        """Everything as bytes."""
+        text = json.dumps(plain, allow_nan=False, separators=(",", ":")).encode()
+        out = io.BytesIO()
+        np.savez_compressed(
+            out, allow_pickle=False, plain=np.frombuffer(text, dtype=np.uint8), **self._arrays
+        )
+        return out.getvalue()
+
+
+class Unpacker:
+    """The opposite: opens bytes, and gives arrays for what stands for them."""
+
+    def __init__(self, content: bytes) -> None:
+        try:
+            with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+                self._arrays: dict[str, npt.NDArray[Any]] = {
+                    name: archive[name] for name in archive.files
+                }
+            self.plain: Any = json.loads(self._arrays["plain"].tobytes())
+        except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as problem:
+            raise StorageError(
+                f"the stored project cannot be read: {problem}. Its bytes were changed or cut off; "
+                "go back to a copy of the database."
+            ) from problem
+
+    def array(self, stored: Any) -> npt.NDArray[Any]:
+        if isinstance(stored, str):
+            return self._arrays[stored]
+        values: npt.NDArray[Any] = np.empty(len(stored["objects"]), dtype=object)
+        for place, one in enumerate(stored["objects"]):  # one by one: NumPy would unpack tuples
+            values[place] = unpacked(one)
+        return values.reshape(tuple(stored["shape"]))
+
+    def blob(self, number: str) -> bytes:
+        return bytes(self._arrays[number])

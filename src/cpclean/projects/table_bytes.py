@@ -1,0 +1,193 @@
+"""What an IncompleteTable consists of, as bytes and back, bit for bit.
+
+Everything that was worked out is kept: columns as they were read, candidates, the space with its
+scales and categories, and the encoded dataset with its priors. Opening a table again works nothing
+out anew, so that no other version of a library can come to another result, and repairs and priors
+of one's own need not be there: what they proposed is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from cpclean.data.columns import Column
+from cpclean.data.frames import FrameKind
+from cpclean.data.incomplete import IncompleteDataset
+from cpclean.data.repairs import Options
+from cpclean.data.rows import Floats
+from cpclean.data.spaces.plain import Encoding, Feature
+from cpclean.data.table import IncompleteTable
+from cpclean.projects.frame_bytes import is_installed, pack_index, unpack_index
+from cpclean.projects.packing import Packer, Unpacker
+from cpclean.projects.plain_values import packed, packed_zone, unpacked, unpacked_zone
+
+
+class Vectors:
+    """Points that are encoded already, which only the table that they belong to takes."""
+
+    def __init__(self, array: Floats) -> None:
+        self.array = array
+
+
+class OpenedTable(IncompleteTable):
+    """A table out of a storage: as it was put in, without working anything out."""
+
+    def __init__(self, state: Mapping[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    def encode(self, frame: Any) -> Floats:
+        """As `IncompleteTable.encode`; points that were stored encoded stay as they are."""
+        return frame.array if isinstance(frame, Vectors) else super().encode(frame)
+
+
+def opened(table: IncompleteTable) -> OpenedTable:
+    """The same table, ready to take its points as vectors."""
+    return OpenedTable(table.__dict__)
+
+
+def pack_table(table: IncompleteTable, into: Packer) -> Any:
+    """All parts of a table."""
+    kind = table._frame_kind
+    return {
+        "null_tokens": list(table.null_tokens),
+        "label": table.label,
+        "frame": {
+            "library": kind.library,
+            "names": list(kind.names),
+            "index": pack_index(kind.index, into),
+        },
+        "rows_kept": into.array(table.rows_kept, "the rows"),
+        "columns": [_packed_column(column, into) for column in table.columns],
+        "holes": into.array(table.holes, "the holes"),
+        "options": _packed_options(table.options, table.columns),
+        "encoding": _packed_encoding(table.encoding),
+        "dataset": pack_dataset(table.dataset, into),
+    }
+
+
+def unpack_table(stored: Any, source: Unpacker) -> OpenedTable:
+    """The table that was packed."""
+    frame = stored["frame"]
+    installed = is_installed(frame["library"])
+    index = unpack_index(frame["index"], source)
+    columns = tuple(_unpacked_column(one, source) for one in stored["columns"])
+    return OpenedTable(
+        {
+            "null_tokens": tuple(stored["null_tokens"]),
+            "label": stored["label"],
+            # Without its library, what a session hands out is a frame of pandas.
+            "_frame_kind": FrameKind(
+                frame["library"] if installed else "pandas", tuple(frame["names"]), index
+            ),
+            "rows_kept": source.array(stored["rows_kept"]),
+            "columns": columns,
+            "names": tuple(column.name for column in columns),
+            "holes": source.array(stored["holes"]),
+            "options": _unpacked_options(stored["options"]),
+            "encoding": _unpacked_encoding(stored["encoding"]),
+            "dataset": unpack_dataset(stored["dataset"], source),
+        }
+    )
+
+
+# -- columns and candidates ------------------------------------------------------------------------
+
+
+def _packed_column(column: Column, into: Packer) -> Any:
+    where = f"column {column.name!r}"
+    return {
+        "name": column.name,
+        "kind": column.kind,
+        "values": into.array(column.values, where),
+        "whole": column.whole,
+        "given": column.given,
+        "rounded": column.rounded,
+        "zone": packed_zone(column.zone, where),
+    }
+
+
+def _unpacked_column(stored: Any, source: Unpacker) -> Column:
+    return Column(
+        stored["name"],
+        stored["kind"],
+        source.array(stored["values"]),
+        stored["whole"],
+        stored["given"],
+        stored["rounded"],
+        unpacked_zone(stored["zone"]),
+    )
+
+
+def _packed_options(options: Mapping[int, Options], columns: tuple[Column, ...]) -> Any:
+    """Lists of values are kept once each, for most rows have the same ones."""
+    lists: dict[str, int] = {}
+    rows = []
+    for row, one in options.items():
+        numbers = []
+        for cell, values in zip(one.cells, one.values, strict=True):
+            where = f"the candidates of column {columns[cell].name!r}"
+            text = json.dumps([packed(value, where) for value in values], allow_nan=False)
+            numbers.append(lists.setdefault(text, len(lists)))
+        weights = None if one.weights is None else list(map(float, one.weights))
+        rows.append([int(row), list(map(int, one.cells)), numbers, one.joint, weights])
+    return {"lists": [json.loads(text) for text in lists], "rows": rows}
+
+
+def _unpacked_options(stored: Any) -> dict[int, Options]:
+    lists = [tuple(map(unpacked, values)) for values in stored["lists"]]
+    return {
+        row: Options(
+            tuple(cells),
+            tuple(lists[number] for number in numbers),
+            joint,
+            None if weights is None else tuple(weights),
+        )
+        for row, cells, numbers, joint, weights in stored["rows"]
+    }
+
+
+# -- the space -----------------------------------------------------------------------------------
+
+
+def _packed_encoding(encoding: Encoding) -> Any:
+    features: list[dict[str, Any] | None] = []
+    for feature in encoding.features:
+        if feature is None:
+            features.append(None)
+            continue
+        where = f"the categories of column {feature.name!r}"
+        categories = [packed(value, where) for value in feature.categories]
+        features.append({**asdict(feature), "categories": categories})
+    return {
+        "features": features,
+        "treatments": list(encoding.treatments),
+        "n_features": encoding.n_features,
+    }
+
+
+def _unpacked_encoding(stored: Any) -> Encoding:
+    features = [
+        one and Feature(**{**one, "categories": tuple(map(unpacked, one["categories"]))})
+        for one in stored["features"]
+    ]
+    return Encoding(tuple(features), tuple(stored["treatments"]), stored["n_features"])
+
+
+def pack_dataset(data: IncompleteDataset, into: Packer) -> Any:
+    """The dataset as it is now: what was pinned in it counts as given."""
+    state = {name: one for name, one in data.__getstate__().items() if name != "_unpinned"}
+    state["_pinned"] = np.zeros_like(data._pinned)
+    return {name: into.array(array, "the labels") for name, array in state.items()}
+
+
+def unpack_dataset(stored: Any, source: Unpacker) -> IncompleteDataset:
+    """The dataset that was packed, every bit of it: no weight is made to sum to 1 again."""
+    data = object.__new__(IncompleteDataset)
+    state: dict[str, Any] = {name: source.array(array) for name, array in stored.items()}
+    data.__setstate__({**state, "_unpinned": data})
+    return data

@@ -1,0 +1,208 @@
+"""Label Studio: questions out as its tasks, and annotations back in as answers.
+
+A task is a row with holes, as in an import file of Label Studio:
+
+    {"id": 17,
+     "data": {"row": 17, "number": 23, "known": "age = 41, city = Ulm", "missing": "income",
+              "why": "...", "candidates": [{"value": "income = 1200", "alias": "0"}, ...]}}
+
+`CONFIG` is a labelling interface for such tasks: dynamic choices named "candidate", one text area
+named "values" for ``column = value`` lines. What comes back is Label Studio's JSON export, a list
+of tasks of which only these parts are looked at:
+
+    {"data": {"row": 17, ...},
+     "annotations": [{"id": 5, "completed_by": 2 or {"email": "ann@example.org"}, "lead_time": 7.5,
+                      "was_cancelled": false,
+                      "result": [{"from_name": "candidate", "type": "choices",
+                                  "value": {"choices": ["0"]}},
+                                 {"from_name": "values", "type": "textarea",
+                                  "value": {"text": ["income = 1250"]}}]}]}
+
+Typed values win over a choice; an annotation that was cancelled (skipped) is a skip, and one that
+says neither is refused: it comes from another labelling interface, or was left empty. The id of
+the annotation makes that the same file, taken in twice, says nothing twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from cpclean.errors import AnswerError, CPCleanError, StorageError
+from cpclean.web.desk.desk import NAME_LENGTH, Desk
+from cpclean.web.desk.views import QuestionView
+
+CONFIG = """<View>
+  <Header value="Row $number: what is missing?"/>
+  <Text name="row" value="$known"/>
+  <Header size="5" value="Missing: $missing"/>
+  <Choices name="candidate" toName="row" choice="single-radio" value="$candidates"/>
+  <Header size="5" value="Or type it, as column = value, one a line"/>
+  <TextArea name="values" toName="row" maxSubmissions="20" editable="true"/>
+</View>
+"""
+
+
+class AnnotationError(AnswerError):
+    """What was handed in is no export of Label Studio."""
+
+
+def tasks_of(desk: Desk, limit: int = 100) -> list[dict[str, Any]]:
+    """The questions that matter most, as tasks; nobody holds them."""
+    now = desk.engine.now
+    rows = [] if now is None else now.ranking[:limit]
+    return [_task(desk.look(row)) for row in rows]
+
+
+def _task(question: QuestionView) -> dict[str, Any]:
+    known = [f"{cell.column} = {cell.text}" for cell in question.cells if cell.text is not None]
+    missing = [cell.column for cell in question.cells if cell.hole]
+    choices = [
+        {"value": _spelt(one.cells), "alias": str(one.number)} for one in question.candidates
+    ]
+    data = {
+        "row": question.row,
+        "number": question.number,
+        "known": ", ".join(known),
+        "missing": ", ".join(missing),
+        "why": f"expected to lower the mean entropy by {question.gain:.3g} nats; near to "
+        f"{question.near} uncertain predictions",
+        "candidates": choices,
+    }
+    return {"id": question.row, "data": data}
+
+
+def _spelt(cells: dict[str, str]) -> str:
+    return ", ".join(f"{name} = {text}" for name, text in cells.items())
+
+
+def take_annotations(desk: Desk, tasks: Any) -> dict[str, Any]:
+    """Take in what people said in Label Studio; what cannot be taken in is told, the rest is in.
+
+    Returns
+    -------
+    dict
+        taken : int, and refused : list of {"task": number in the list, "error": text}
+    """
+    taken, refused = 0, []
+    for number, task in enumerate(_tasks(tasks)):
+        try:
+            annotations = _annotations(task)
+        except AnnotationError as problem:
+            refused.append({"task": number, "error": str(problem)})
+            continue
+        for annotation in annotations:
+            try:
+                _take(desk, task, annotation)
+                taken += 1
+            except StorageError:
+                raise  # nothing is wrong with the task: all of it can be sent again
+            except CPCleanError as problem:
+                refused.append({"task": number, "error": str(problem)})
+    return {"taken": taken, "refused": refused}
+
+
+def _tasks(given: Any) -> list[Any]:
+    """The tasks of an export, or the single one that was given; none at all is an error."""
+    if isinstance(given, dict) and given.keys() & {"data", "annotations"}:
+        return [given]
+    if not isinstance(given, list) or not given:
+        got = "an empty list" if given == [] else json.dumps(given)[:40]
+        raise AnnotationError(
+            "there are no tasks in the body: send the list of tasks that Label Studio exports as "
+            f"JSON (not JSON-MIN); got {got}."
+        )
+    return given
+
+
+def _annotations(task: Any) -> list[Any]:
+    found = task.get("annotations") if isinstance(task, dict) else None
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise AnnotationError(
+            'a task must be an object with "data" and "annotations", as Label Studio exports it.'
+        )
+    return found
+
+
+def _take(desk: Desk, task: dict[str, Any], annotation: dict[str, Any]) -> None:
+    data = task.get("data")
+    row = data.get("row") if isinstance(data, dict) else None
+    if isinstance(row, bool) or not isinstance(row, int):
+        raise AnnotationError('a task must have its row: "data": {"row": 17}.')
+    who, seconds = _who(annotation), annotation.get("lead_time")
+    seconds = float(seconds) if isinstance(seconds, int | float) and seconds >= 0 else None
+    request_id = _request_id(row, annotation)
+    if annotation.get("was_cancelled"):
+        desk.skip(who, row, request_id, seconds)
+        return
+    candidate, values = _said(annotation, data or {})
+    if candidate is None and not values:
+        raise AnnotationError(
+            f"an annotation of row {row} says nothing: it has no choice named 'candidate' and no "
+            "text named 'values'. Label with the interface of /api/export?what=labelstudio-config, "
+            "and skip a task in Label Studio where nobody knows."
+        )
+    if values:
+        desk.answer(who, row, None, values, request_id, seconds)
+    else:
+        desk.answer(who, row, candidate, None, request_id, seconds)
+
+
+def _who(annotation: dict[str, Any]) -> str:
+    found = annotation.get("completed_by")
+    if isinstance(found, dict):
+        found = found.get("email") or found.get("id")
+    name = str(found) if isinstance(found, str | int) and str(found).strip() else "somebody"
+    return f"{name[: NAME_LENGTH - 20]} (Label Studio)"
+
+
+def _said(annotation: dict[str, Any], data: dict[str, Any]) -> tuple[int | None, dict[str, str]]:
+    """The candidate that was chosen, and the values that were typed."""
+    candidate: int | None = None
+    values: dict[str, str] = {}
+    results = annotation.get("result", [])
+    for result in results if isinstance(results, list) else []:
+        value = result.get("value") if isinstance(result, dict) else None
+        if not isinstance(value, dict):
+            raise AnnotationError("a result of an annotation must be an object with a value.")
+        if result.get("from_name") == "candidate":
+            candidate = _chosen(value.get("choices"), data)
+        elif result.get("from_name") == "values":
+            values |= _typed(value.get("text"))
+    return candidate, values
+
+
+def _chosen(choices: Any, data: dict[str, Any]) -> int:
+    """The number of a candidate, of which the export has the alias or the text."""
+    choice = choices[0] if isinstance(choices, list) and len(choices) == 1 else None
+    listed = data.get("candidates")
+    for one in listed if isinstance(listed, list) else []:
+        if isinstance(one, dict) and choice is not None and choice == one.get("value"):
+            choice = one.get("alias")
+    if not isinstance(choice, str) or not choice.isdecimal() or len(choice) > 9:
+        raise AnnotationError(
+            f"a choice must be one of the task's candidates; got {str(choices)[:60]!r}."
+        )
+    return int(choice)
+
+
+def _typed(texts: Any) -> dict[str, str]:
+    lines = [texts] if isinstance(texts, str) else texts
+    found = {}
+    for text in lines if isinstance(lines, list) else []:
+        for line in str(text).splitlines():
+            name, mark, value = line.partition("=")
+            if not mark:
+                raise AnnotationError(
+                    f"typed values are column = value, one a line; got {line[:60]!r}."
+                )
+            found[name.strip()] = value.strip()
+    return found
+
+
+def _request_id(row: int, annotation: dict[str, Any]) -> str:
+    """The same for the same annotation, whatever file it comes in; another one once it changes."""
+    parts = [row, annotation.get("id"), annotation.get("unique_id"), annotation.get("result")]
+    text = json.dumps([*parts, annotation.get("was_cancelled")], sort_keys=True, default=str)
+    return f"label-studio-{hashlib.sha256(text.encode()).hexdigest()[:40]}"

@@ -1,0 +1,1 @@
+"""Questions out, answers in, and the engine that works ahead."""

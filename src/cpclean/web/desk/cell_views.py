@@ -1,0 +1,161 @@
+"""Cells as people read and type them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from datetime import date
+from typing import Any
+
+from cpclean.data.columns import Column, is_null
+from cpclean.data.table import IncompleteTable
+from cpclean.data.values import (
+    NEEDS,
+    categories_of,
+    in_words,
+    is_mark,
+    mark_text,
+    typed_value,
+)
+from cpclean.errors import AnswerError, offenders
+from cpclean.intake.writing import as_pandas
+from cpclean.projects.project import Project
+from cpclean.web.desk.views import CellView
+
+_WITH_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
+LONGEST = 300  # characters of a cell that are shown
+MOST_TYPED = 10_000  # characters of a value
+MOST_CATEGORIES = 50  # that are listed for who types a value
+
+
+def text_of(value: Any, column: Column | None = None) -> str:
+    """A value in a few characters; with its column, one that no category is mistaken for."""
+    if column is not None and is_mark(value):
+        return mark_text(value, categories_of(column, None))
+    text = in_words(value) if isinstance(value, str | date) else " ".join(in_words(value).split())
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def said_text(values: Mapping[str, Any], table: IncompleteTable | None = None) -> str:
+    """What is known of a row, in a line."""
+    columns = {} if table is None else dict(zip(table.names, table.columns, strict=True))
+    return ", ".join(
+        f"{name} = {text_of(value, columns.get(name))}" for name, value in values.items()
+    )
+
+
+def cells_of(
+    table: IncompleteTable, row: int, holes: Collection[str], told: Mapping[str, Any]
+) -> list[CellView]:
+    """The cells of a row, in the table's order.
+
+    Parameters
+    ----------
+    holes : names of the cells that are asked for
+        One that has something in it is doubted; it shows nothing, for its value is a candidate.
+    told : dict from column to value
+        What was said of the row before.
+    """
+    found = []
+    for column in table.columns:
+        value = told.get(column.name, column.shown(column.values[row]))
+        hole = column.name in holes
+        text = None if value is None or hole else text_of(value)
+        found.append(_cell(column, text, hole))
+    return found
+
+
+def _cell(column: Column, text: str | None, hole: bool) -> CellView:
+    if not hole:
+        return CellView(column.name, column.kind, text, False)
+    low = high = None
+    categories: list[str] = []
+    if column.kind == "categorical":
+        common = column.frequencies.most_common(MOST_CATEGORIES)
+        categories = [text_of(value) for value, _ in common]
+    elif column.kind == "boolean":
+        categories = ["true", "false"]
+    elif len(column.observed):
+        ends = column.observed.min(), column.observed.max()
+        low, high = (text_of(column.shown(end)) for end in ends)
+    return CellView(column.name, column.kind, text, True, low, high, categories)
+
+
+def spare_columns(project: Project) -> dict[str, list[Any]]:
+    """The columns that play no part, such as an id by which people look a row up."""
+    given, table = project.frame, project.table
+    frame = {} if given is None else as_pandas(getattr(given, "frame", given))
+    counting = {table.label, *table.names}
+    return {str(name): frame[name].tolist() for name in frame if str(name) not in counting}
+
+
+def spare_cells(columns: Mapping[str, list[Any]], place: int) -> list[CellView]:
+    """The cells of these columns in a row, by its place in what was given."""
+    found = {name: values[place] for name, values in columns.items() if place < len(values)}
+    return [
+        CellView(name, "spare", None if is_null(value) else text_of(value), False)
+        for name, value in found.items()
+    ]
+
+
+def with_points(table: IncompleteTable, typed: Mapping[str, Any]) -> dict[str, Any]:
+    """What was typed by people who have decimal commas in their file; texts stay as they are."""
+    numeric = {column.name for column in table.columns if column.kind == "numeric"}
+    return {
+        name: text.replace(",", ".")
+        if name in numeric and isinstance(text, str) and _WITH_COMMA.fullmatch(text.strip())
+        else text
+        for name, text in typed.items()
+    }
+
+
+def typed_values(
+    table: IncompleteTable, number: int, holes: Collection[str], typed: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What a person typed into the holes of a row; fields that were left empty say nothing.
+
+    Parameters
+    ----------
+    number : int
+        The row's number for people.
+    holes : the names of the row's holes
+    typed : dict from column name to text, or to a value as JSON has it
+    """
+    found: dict[str, Any] = {}
+    for name, text in typed.items():
+        if name not in holes:
+            raise AnswerError(
+                f"column {str(name)[:80]!r} is no hole of row {number}; what can be told is "
+                f"{offenders(map(repr, holes), limit=8)}."
+            )
+        if text is None or (isinstance(text, str) and not text.strip()):
+            continue
+        found[name] = _value(table.columns[table.names.index(name)], text)
+    if not found:
+        raise AnswerError(
+            f"no value was given for row {number}; type one, choose a candidate, or skip the row."
+        )
+    return found
+
+
+def _value(column: Column, given: Any) -> Any:
+    """A typed value, refused if the column cannot hold it."""
+    if not isinstance(given, str | int | float):
+        raise _unusable(column, given)
+    if isinstance(given, str):
+        given = given.strip()
+        odd = any("\ud800" <= sign <= "\udfff" or sign == "\0" for sign in given)
+        if odd or len(given) > MOST_TYPED:
+            raise _unusable(column, f"{given[:20]}...")
+    if isinstance(given, bool) and column.kind not in ("boolean", "categorical"):
+        raise _unusable(column, given)
+    shown = typed_value(column, given)
+    if shown is None:
+        raise _unusable(column, given)
+    return shown
+
+
+def _unusable(column: Column, given: Any) -> AnswerError:
+    return AnswerError(
+        f"column {column.name!r} takes {NEEDS[column.kind]}; got {str(given)[:80]!r}."
+    )

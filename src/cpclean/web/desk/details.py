@@ -1,0 +1,114 @@
+"""What a question says: the candidates of a row, how likely each is, and what it would settle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from cpclean.cleaning.question import Question
+from cpclean.cleaning.session import CleaningSession
+from cpclean.cleaning.subject import Known
+from cpclean.data.rows import Floats
+from cpclean.web.desk.cell_views import text_of
+from cpclean.web.desk.views import CandidateView
+
+# Of more candidates than this, the likeliest are listed; of several holes, for each value one more.
+MOST_LISTED = 12
+
+
+@dataclass(frozen=True)
+class Detail:
+    """A row as a session sees it.
+
+    Attributes
+    ----------
+    holes : tuple of str
+        The cells that are asked for.
+    known : Known
+        What was said of the row before.
+    candidates : tuple of CandidateView
+    near : int
+        Uncertain points to which the row can be near.
+    n_candidates : int
+        How many there are, with those that are not listed.
+    version : int
+        The state that it was worked out for.
+    """
+
+    row: int
+    holes: tuple[str, ...]
+    known: Known
+    candidates: tuple[CandidateView, ...]
+    near: int
+    n_candidates: int
+    version: int
+    places: tuple[int, ...]  # where the candidates stand in the session's question
+    question: Question | None  # None for a row that is settled
+
+    def with_settles(self) -> Detail:
+        """The same with what each candidate would settle, which takes a look for each."""
+        if self.question is None:
+            return self
+        found = [
+            replace(one, settles=len(self.question.settles(place)))
+            for one, place in zip(self.candidates, self.places, strict=True)
+        ]
+        return replace(self, candidates=tuple(found))
+
+
+def detail_of(session: CleaningSession, row: int, version: int) -> Detail:
+    """A row with its candidates; of a row that is settled, all that it might have been."""
+    subject = session._subject
+    known = session._state.known.get(row, Known())
+    given = subject.candidates(row)
+    if session.data.candidate_counts[row] == 1:
+        question, shown, near = None, given, 0
+        prior = subject.data.prior(row)
+        holes = tuple(subject.cells(row))
+        numbers = list(range(len(given)))
+    else:
+        question = session.question(row)
+        shown, prior, near = question.candidates, question.prior, len(question.points)
+        holes = tuple(name for name in subject.cells(row) if name not in known.raw)
+        numbers = _numbers(given, shown, holes)
+    listed = _listed(shown, prior, holes)
+    table = getattr(subject, "table", None)
+    columns = {} if table is None else dict(zip(table.names, table.columns, strict=True))
+    candidates = tuple(
+        CandidateView(
+            numbers[place],
+            {name: text_of(shown[place][name], columns.get(name)) for name in holes},
+            float(prior[place]),
+        )
+        for place in listed
+    )
+    return Detail(row, holes, known, candidates, near, len(shown), version, tuple(listed), question)
+
+
+def _listed(shown: list[Any], prior: Floats, holes: tuple[str, ...]) -> list[int]:
+    """The places of the candidates that people see: the likeliest, if there are many.
+
+    Several holes are then answered one by one, so that each value of each hole has to be there.
+    """
+    if len(shown) <= MOST_LISTED:
+        return list(range(len(shown)))
+    ranked: list[int] = np.argsort(-prior, kind="stable").tolist()
+    listed, seen = ranked[:MOST_LISTED], set[Any]()
+    for place in ranked if len(holes) > 1 else []:
+        values = {(name, shown[place][name]) for name in holes}
+        if not values <= seen and place not in listed:
+            listed.append(place)
+        seen |= values
+    return listed
+
+
+def _numbers(given: list[Any], shown: list[Any], holes: tuple[str, ...]) -> list[int]:
+    """The number, among the candidates as given, of the first that has the same in the holes."""
+    if len(given) == len(shown):
+        return list(range(len(given)))
+    first: dict[tuple[Any, ...], int] = {}
+    for number, one in enumerate(given):
+        first.setdefault(tuple(one[name] for name in holes), number)
+    return [first[tuple(one[name] for name in holes)] for one in shown]

@@ -1,0 +1,284 @@
+"""The engine: a thread that follows the log, and works ahead while people think.
+
+Requests never wait for it. It publishes where things stand as one value that is never changed,
+`Now`; whoever looks takes the last one. In the order of their weight it
+
+1. takes in what people said, here or in other processes, and ranks the rows anew;
+2. works out what the candidates of the next questions would settle;
+3. works out the accuracy, if the labels are known;
+4. simulates how it will go on.
+
+Between any two small pieces of 2 to 4 it looks for news.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from copy import copy
+from dataclasses import dataclass
+from threading import Condition, Event, Thread
+
+from cpclean.analysis.queue import ranking
+from cpclean.cleaning.session import CleaningSession
+from cpclean.cleaning.subject import Known
+from cpclean.data.rows import Floats
+from cpclean.errors import CPCleanError, StorageError
+from cpclean.projects.project import Project
+from cpclean.storage.contract import Event as LogEvent
+from cpclean.storage.contract import Storage
+from cpclean.storage.following import Follower
+from cpclean.storage.ledger import Book, Ledger
+from cpclean.web.desk.details import Detail, detail_of
+from cpclean.web.desk.outlook import Forecast, Outlook
+
+AHEAD = 24  # questions that are worked out ahead
+POLL_SECONDS = 0.25  # between looks for what other processes took in
+MOST_REST = 0.02  # seconds after a piece of work
+RETRY_SECONDS = 1.0  # after the database could not be asked
+ACCURACY_SECONDS = 1.0  # between two looks at all points
+STEPS_SHOWN = 15  # steps of a forecast between two that are shown
+
+log = logging.getLogger("cpclean.web")
+
+
+@dataclass(frozen=True)
+class Now:
+    """Where things stand after an event of the log.
+
+    Attributes
+    ----------
+    events : list of Event
+        The log so far; only ever read up to `ledger.last`.
+    by_request : dict from request id to Event
+    session : CleaningSession
+        A copy that nobody tells anything.
+    ranking : list of int
+        The rows that can be asked for, the best first.
+    place : dict from row to int
+        Where it stands in the ranking.
+    """
+
+    version: int
+    ledger: Ledger
+    events: list[LogEvent]
+    by_request: dict[str, LogEvent]
+    session: CleaningSession
+    ranking: list[int]
+    place: dict[int, int]
+    gains: Floats
+    stopped: str | None
+    start_share: float
+
+
+class Engine:
+    """Keeps `now` up to date.
+
+    Parameters
+    ----------
+    storage : Storage
+    project : Project
+    answers_per_row : int
+    """
+
+    def __init__(self, storage: Storage, project: Project, answers_per_row: int) -> None:
+        self._storage, self._project = storage, project
+        self._book = Book(answers_per_row, project.spelling)
+        self.now: Now | None = None
+        self.accuracy: float | None = None
+        self.outlook: Outlook | None = None
+        self.trouble: str | None = None
+        self.details: dict[int, Detail] = {}
+        self.version = 0
+        self._changed = Condition()
+        self._news, self._stopping = Event(), Event()
+        self._following = False
+        self._looked = 0.0  # when the log was last looked at
+        self._events: list[LogEvent] = []
+        self._by_request: dict[str, LogEvent] = {}
+        self._follower: Follower | None = None
+        self._start_share = 0.0
+        self._accuracy_of = -1  # the version that it was worked out for
+        self._accuracy_at = -ACCURACY_SECONDS
+        self._turn = False
+        self._forecast: Forecast | None = None
+        self._forecast_steps = 0
+        self._thread: Thread | None = None
+
+    # -- for requests ----------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Begin to work; again, nothing happens."""
+        if self._thread is None:
+            self._thread = Thread(target=self._run, name="cpclean engine", daemon=True)
+            self._thread.start()
+
+    def stop(self, timeout: float = 0.3) -> None:
+        """Work no more; a step that takes long is left to end by itself."""
+        self._stopping.set()
+        self._news.set()
+        with self._changed:
+            self._changed.notify_all()
+        if self._thread is not None:
+            self._thread.join(timeout)
+
+    def wake(self) -> None:
+        """Something was appended: look at once."""
+        self._news.set()
+
+    @property
+    def behind(self) -> bool:
+        """Whether something was appended that `now` does not know of."""
+        return self.now is None or self._following or self._news.is_set()
+
+    @property
+    def stopping(self) -> bool:
+        return self._stopping.is_set()
+
+    def wait(self, version: int, timeout: float) -> int:
+        """Wait until the version is another one; give it back, after a time in any case."""
+        with self._changed:
+            self._changed.wait_for(lambda: self.version != version or self.stopping, timeout)
+            return self.version
+
+    # -- the thread ------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            start = time.perf_counter()
+            try:
+                busy = self._catch_up() or self._work_ahead()
+                self._tell_trouble(None)
+            except StorageError as problem:
+                self._tell_trouble(str(problem))
+                self._stopping.wait(RETRY_SECONDS)
+                self._looked = 0.0
+                continue
+            except Exception as problem:  # nobody else could tell; people go on meanwhile
+                log.exception("the engine stumbled")
+                known = isinstance(problem, CPCleanError)
+                self._tell_trouble(str(problem) if known else f"{type(problem).__name__}.")
+                self._stopping.wait(RETRY_SECONDS)
+                continue
+            # Half of the time is for requests, which share the interpreter with this thread.
+            rest = min(time.perf_counter() - start, MOST_REST) if busy else POLL_SECONDS
+            self._news.wait(rest)
+
+    def _tell_trouble(self, text: str | None) -> None:
+        if text != self.trouble:
+            self.trouble = text
+            self._publish()
+
+    def _publish(self, now: Now | None = None) -> None:
+        with self._changed:
+            if now is not None:
+                self.now, self._following = now, False
+            self.version += 1
+            self._changed.notify_all()
+
+    def _catch_up(self) -> bool:
+        """Take in what is new in the log; whether there was anything."""
+        woken = self._news.is_set()
+        begun = self._follower is not None
+        if begun and not woken and time.monotonic() - self._looked < POLL_SECONDS:
+            return False
+        self._following = woken
+        self._news.clear()
+        try:
+            fresh = self._storage.events(after=len(self._events)) if self._is_more() else []
+            self._looked = time.monotonic()
+            if fresh or not begun:
+                self._following = True
+                self._follow([*self._events, *fresh])
+            elif woken:  # it was known; who saw the engine behind learns that it is not
+                self._following = False
+                self._publish()
+        except BaseException:
+            self._news.set()
+            raise
+        finally:
+            self._following = False
+        return bool(fresh)
+
+    def _follow(self, events: list[LogEvent]) -> None:
+        """Bring the session to what all events say; if that fails, it can be tried again."""
+        self._book.add(events[self._book.last :])
+        ledger = self._book.ledger()
+        follower = self._follower
+        if follower is None:
+            session = self._project.session()
+            self._start_share = session.certain_share
+            follower = Follower(session)
+        follower.follow(ledger.log)
+        self._by_request |= {one.request_id: one for one in events[len(self._events) :]}
+        self._events = events
+        self._stand(ledger, follower.session)
+        self._follower = follower
+
+    def _is_more(self) -> bool:
+        return self._storage.last() > len(self._events)
+
+    def _stand(self, ledger: Ledger, session: CleaningSession) -> None:
+        rows = ranking(session)
+        now = Now(
+            version=self.version + 1,
+            ledger=ledger,
+            events=self._events,
+            by_request=self._by_request,
+            session=copy(session),
+            ranking=rows,
+            place={row: place for place, row in enumerate(rows)},
+            gains=session.gains(),
+            stopped=session.stopped,
+            start_share=self._start_share,
+        )
+        known = session._state.known
+        self.details = {  # what they would settle may be some answers old until it is worked out
+            row: one
+            for row, one in self.details.items()
+            if row in now.place and one.known == known.get(row, Known())
+        }
+        self._publish(now)
+
+    # -- ahead -----------------------------------------------------------------------------
+
+    def _work_ahead(self) -> bool:
+        """One small piece of work; whether there was any to do."""
+        now = self.now
+        if now is None:
+            return False
+        lacking = [row for row in now.ranking[:AHEAD] if row not in self.details]
+        if lacking:
+            return self._explain(now, lacking[0])
+        due = time.monotonic() - self._accuracy_at > ACCURACY_SECONDS
+        if now.session.y_val is not None and self._accuracy_of != now.version and due:
+            self.accuracy = now.session.accuracy()
+            self._accuracy_of, self._accuracy_at = now.version, time.monotonic()
+            self._publish()
+            return True
+        # Turn about, so that a forecast comes to its end though people answer all the time.
+        self._turn = not self._turn
+        if self._turn and self._look_further(now):
+            return True
+        old = [row for row in now.ranking[:AHEAD] if self.details[row].version != now.version]
+        return self._explain(now, old[0]) if old else self._look_further(now)
+
+    def _explain(self, now: Now, row: int) -> bool:
+        """Work out what the candidates of a row would settle."""
+        found = detail_of(now.session, row, now.version).with_settles()
+        self.details = {**self.details, row: found}
+        return True
+
+    def _look_further(self, now: Now) -> bool:
+        """One step of the forecast, which begins anew when it is over and things have changed."""
+        if self._forecast is None or self._forecast.finished:
+            if self._forecast is not None and self._forecast.state is now.session._state:
+                return False
+            self._forecast, self._forecast_steps = Forecast(now.session), 0
+        self._forecast.step()
+        self._forecast_steps += 1
+        first = self.outlook is None or not self.outlook.whole
+        if self._forecast.finished or (first and self._forecast_steps % STEPS_SHOWN == 0):
+            self.outlook = self._forecast.outlook()
+            self._publish()
+        return True

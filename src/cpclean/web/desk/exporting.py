@@ -1,0 +1,151 @@
+"""Out again: the table with what was told in it, and the log."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from cpclean.cleaning.known_cells import told_of
+from cpclean.cleaning.session import CleaningSession
+from cpclean.data.domains import DomainTable
+from cpclean.errors import CPCleanError
+from cpclean.intake.writing import as_pandas, fits, frame_with, text_with, whole_columns
+from cpclean.projects.project import Project
+from cpclean.storage.contract import Event
+from cpclean.storage.journal import VERSION
+from cpclean.storage.ledger import Ledger
+
+TYPES = {
+    ".csv": "text/csv",
+    ".tsv": "text/tab-separated-values",
+    ".json": "application/json",
+    ".parquet": "application/vnd.apache.parquet",
+    ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+}
+SUFFIXES = tuple(TYPES)
+JSON_LINES = "application/x-ndjson"
+FILLS = ("default", "likely")
+_TEXTS = (".csv", ".tsv")
+
+
+class ExportError(CPCleanError, ValueError):
+    """A table cannot be written in the way that was asked for."""
+
+
+def table_bytes(
+    project: Project, session: CleaningSession, numbers: list[int], suffix: str, fill: str | None
+) -> bytes:
+    """The table as it was given, with what was told in the place of holes.
+
+    A project that was begun with a text file gives that file back, in which nothing but the told
+    cells is changed. Any other table is written anew, with its values.
+
+    Parameters
+    ----------
+    numbers : list of int
+        Where each row of the project stands in the frame that was given.
+    suffix : {".csv", ".tsv", ".json", ".parquet", ".xlsx"}
+    fill : {"default", "likely"} or None
+        What nobody told: guessed as `CleaningSession.world` does; None leaves it as it is.
+    """
+    if suffix not in SUFFIXES:
+        raise ExportError(f"a table is written as {', '.join(SUFFIXES)}; got {suffix[:20]!r}.")
+    if fill is not None and fill not in FILLS:
+        raise ExportError(f"fill must be one of {', '.join(FILLS)} or left out; got {fill[:20]!r}.")
+    given = project.frame
+    if given is None:
+        frame, numbers = _with_holes(session, project), list(range(project.n_rows))
+    else:
+        frame = as_pandas(getattr(given, "frame", given))
+    told = told_of(session, project.table, numbers, fill)
+    text = project.text
+    if text is not None and not fits(text, frame):
+        text = None
+    if text is not None and suffix in _TEXTS:
+        domains = isinstance(given, DomainTable)
+        made = text_with(text, frame, project.table, numbers, told, domains)
+        if made is not None:
+            return made.for_suffix(suffix).content
+    return _written(frame_with(frame, told, whole_columns(frame, text)), suffix)
+
+
+def type_of(suffix: str, content: bytes, project: Project) -> str:
+    """The media type of what `table_bytes` gave: text is encoded as the file was, or UTF-8."""
+    if suffix not in _TEXTS:
+        return TYPES[suffix]
+    text, charset = project.text, "utf-8"
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        charset = "utf-8" if text is None else text.encoding
+    return f"{TYPES[suffix]}; charset={charset}"
+
+
+def _with_holes(session: CleaningSession, project: Project) -> Any:
+    """The table's own columns, in their order, as a pandas frame."""
+    frame = as_pandas(session.world("default"))
+    for number, name in enumerate(project.table.names):
+        frame[name] = frame[name].astype(object).mask(project.table.holes[:, number], None)
+    return frame
+
+
+def _written(frame: Any, suffix: str) -> bytes:
+    if suffix in _TEXTS:
+        text: str = frame.to_csv(index=False, sep="\t" if suffix == ".tsv" else ",")
+        return text.encode()
+    if suffix == ".json":
+        text = frame.to_json(orient="records", date_format="iso", force_ascii=False)
+        return text.encode()
+    into = io.BytesIO()
+    try:
+        if suffix == ".parquet":
+            frame.to_parquet(into, index=False)
+        else:
+            frame.to_excel(into, index=False)
+    except ImportError as problem:
+        raise ExportError(
+            f'writing {suffix} needs a package that is not here: pip install "cpclean[files]".'
+        ) from problem
+    return into.getvalue()
+
+
+# -- the log ---------------------------------------------------------------------------------------
+
+
+def log_text(project: Project, ledger: Ledger, events: list[Event]) -> str:
+    """The answers that count, as JSON lines: a file of answers as `cpclean clean` keeps it.
+
+    Told to a session in a terminal, they come to the same state. What was taken back is not in it;
+    of the same said twice, the first; where several people have to agree, only what they agree on.
+    """
+    header = {"cpclean": "answers", "version": VERSION, "belongs": project.journal_belongs}
+    lines: list[Any] = [header]
+    for place in project.news(ledger.log):
+        event = events[ledger.numbers[place] - 1]
+        lines.append({**ledger.log[place], **_remarks(event)})
+    return _lines(lines)
+
+
+def events_text(events: Iterable[Event]) -> str:
+    """Every event, also those that were taken back, as JSON lines."""
+    found = []
+    for event in events:
+        one: dict[str, Any] = {"number": event.number, "kind": event.kind, "row": event.row}
+        if event.kind == "undo":
+            one["undoes"] = event.undoes
+        elif event.candidate is not None:
+            one["candidate"] = event.candidate
+        elif event.value is not None:
+            one["value"] = event.value
+        found.append({**one, **_remarks(event), "request_id": event.request_id})
+    return _lines(found)
+
+
+def _remarks(event: Event) -> dict[str, Any]:
+    return {"who": event.who, "at": event.at.isoformat(), "seconds": event.seconds}
+
+
+def _lines(found: Iterable[Any]) -> str:
+    return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in found)

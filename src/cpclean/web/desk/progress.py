@@ -1,0 +1,108 @@
+"""How far it is, as a view."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from statistics import median
+
+import numpy as np
+
+from cpclean.projects.project import Project
+from cpclean.storage.ledger import Ledger
+from cpclean.web.desk.engine import Engine, Now
+from cpclean.web.desk.views import PairView, PersonView, ProgressView
+
+MOST_SHOWN = 400  # points of a curve
+
+
+def progress_of(engine: Engine, project: Project) -> ProgressView:
+    """What is known now; zeros and `busy` until there has been a first look."""
+    version, now = engine.version, engine.now
+    target = project.settings.target_share
+    if now is None:
+        n_rows = len(project.dirty_rows)
+        return ProgressView(
+            version, 0, n_rows, n_rows, 0.0, 0, len(project.vectors), [], [], [], [], None, target,
+            None, [], 0, None, False, True, trouble=engine.trouble,
+        )  # fmt: skip
+    session, ledger, outlook = now.session, now.ledger, engine.outlook
+    answers = len(session.history)
+    open_rows = np.unique(session._questions.row[session._askable()])
+    return ProgressView(
+        version=version,
+        answers=answers,
+        rows_total=len(project.dirty_rows),
+        rows_left=len(open_rows),
+        certain_share=session.certain_share,
+        certain=int(session.certain.sum()),
+        points=len(session.certain),
+        curve=_curve(now),
+        expected=outlook.mean if outlook else [],
+        low=outlook.low if outlook else [],
+        high=outlook.high if outlook else [],
+        to_target=_to_target(engine, now, target),
+        target=target,
+        accuracy=engine.accuracy,
+        people=_people(now),
+        disputed=len(ledger.disputed),
+        stopped=now.stopped,
+        done=now.stopped is not None,
+        busy=engine.behind,
+        pairs=[
+            PairView(one, other, both.same, both.different)
+            for (one, other), both in ledger.agreement.items()
+        ],
+        answers_per_row=ledger.answers_per_row,
+        trouble=engine.trouble,
+        left_out=[f"Event {number}: {why}" for number, why in ledger.left_out.items()],
+    )
+
+
+def _curve(now: Now) -> list[tuple[int, float]]:
+    shares = [now.start_share, *(record.certain_share for record in now.session.history)]
+    places = np.linspace(0, len(shares) - 1, min(len(shares), MOST_SHOWN)).round().astype(int)
+    return [(place, shares[place]) for place in np.unique(places).tolist()]
+
+
+def _to_target(engine: Engine, now: Now, target: float) -> int | None:
+    if now.session.certain_share >= target:
+        return 0
+    reached = None if engine.outlook is None else engine.outlook.reach(target)
+    if reached is None or now.stopped is not None:
+        return None
+    rows = max(1, reached - len(now.session.history))
+    return rows * now.ledger.answers_per_row
+
+
+def _people(now: Now) -> list[PersonView]:
+    """Who did what, the busiest first."""
+    ledger = now.ledger
+    took: dict[str, list[float]] = defaultdict(list)
+    for event in now.events[: ledger.last]:
+        if event.seconds is not None and event.kind != "undo" and event.number not in ledger.undone:
+            took[event.who].append(event.seconds)
+    agreement = _agreement(ledger)
+    names = sorted(
+        {*ledger.answers, *ledger.skips}, key=lambda one: (-ledger.answers.get(one, 0), one)
+    )
+    return [
+        PersonView(
+            name,
+            ledger.answers.get(name, 0),
+            ledger.skips.get(name, 0),
+            float(median(took[name])) if took[name] else None,
+            agreement.get(name),
+        )
+        for name in names
+    ]
+
+
+def _agreement(ledger: Ledger) -> dict[str, float]:
+    """For each person, the share of pairs of answers in which theirs is the same."""
+    same: dict[str, int] = defaultdict(int)
+    both: dict[str, int] = defaultdict(int)
+    for pair, found in ledger.agreement.items():
+        for name in pair:
+            same[name] += found.same
+            both[name] += found.same + found.different
+    return {name: same[name] / count for name, count in both.items() if count}

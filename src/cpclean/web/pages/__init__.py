@@ -1,0 +1,1 @@
+"""The pages for people: forms, templates and their words."""

@@ -1,0 +1,223 @@
+"""Set-up by page: a file comes in, a person looks at its columns, and a project begins."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import tempfile
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from cpclean.data.columns import KINDS
+from cpclean.errors import CPCleanError
+from cpclean.intake.layout import SEPARATORS, Layout
+from cpclean.intake.reading import SUFFIXES
+from cpclean.web.pages import forms, wording
+from cpclean.web.pages.drafting import Look, look, project_of
+from cpclean.web.pages.drafts import (
+    DECIMALS,
+    ENCODINGS,
+    PRIORS,
+    Choice,
+    Draft,
+    choice_of,
+    likely_label,
+)
+
+MOST_DRAFTS = 8  # uploads that wait for their second step; the oldest goes first
+UPLOAD_LIMIT = 50 * 2**20
+ACCEPT = ",".join(dict.fromkeys("." + one.rsplit(".", 1)[1] for one in SUFFIXES))
+_PIECE = 2**20
+
+
+class Setup:
+    """The two steps: the file, then its label and columns.
+
+    Parameters
+    ----------
+    state : AppState
+    page : function (request, template, status, **values) -> response
+    """
+
+    def __init__(self, state: Any, page: Callable[..., Response]) -> None:
+        self.state, self._page = state, page
+        self._made: Path | None = None
+        self._drafts: OrderedDict[str, Draft] = OrderedDict()
+
+    @property
+    def limit(self) -> int:
+        """The largest upload, in bytes."""
+        return int(getattr(self.state, "upload_limit", UPLOAD_LIMIT))
+
+    async def show(self, request: Request) -> Response:
+        """The field for a file; nothing to set up where a project is there."""
+        if self.state.desk is not None:
+            return RedirectResponse("/question", status_code=303)
+        return await run_in_threadpool(self._upload_page, request)
+
+    async def take(self, request: Request) -> Response:
+        """Either step."""
+        if self.state.desk is not None:
+            return RedirectResponse("/question", status_code=303)
+        async with request.form() as form:  # which closes the files in it
+            return await self._taken(request, form)
+
+    async def _taken(self, request: Request, form: Mapping[str, Any]) -> Response:
+        try:
+            if forms.text(form, "step") == "upload":
+                draft = await self._received(form)
+                choice = await run_in_threadpool(self._first_choice, draft, form)
+                return await run_in_threadpool(self._look_page, request, draft, choice)
+        except (CPCleanError, forms.FieldError) as error:
+            return await run_in_threadpool(self._upload_page, request, error, form)
+        draft_id = forms.text(form, "draft")
+        if draft_id not in self._drafts:
+            gone = ValueError("the file is not here any more; choose it again.")
+            return await run_in_threadpool(self._upload_page, request, gone)
+        return await run_in_threadpool(self._second, request, self._drafts[draft_id], form)
+
+    def _first_choice(self, draft: Draft, form: Mapping[str, Any]) -> Choice:
+        try:
+            return Choice.first(draft, form)
+        except (CPCleanError, forms.FieldError):
+            self._drafts.pop(draft.id).remove()
+            raise
+
+    def _second(self, request: Request, draft: Draft, form: Mapping[str, Any]) -> Response:
+        choice = choice_of(form, draft)
+        if forms.text(form, "step") != "start":
+            return self._look_page(request, draft, choice)
+        if forms.text(form, "read_as") not in ("", _spelt(choice.layout(draft))):
+            changed = "The file is read otherwise now: look at its columns before you start."
+            return self._look_page(request, draft, choice, note=changed)
+        try:
+            project = project_of(draft, choice)
+            self.state.start_project(project)
+        except (CPCleanError, forms.FieldError) as error:
+            return self._look_page(request, draft, choice, error)
+        self._drafts.pop(draft.id, None)
+        return RedirectResponse("/question", status_code=303)
+
+    # -- files -------------------------------------------------------------------------------
+
+    async def _received(self, form: Mapping[str, Any]) -> Draft:
+        """The files of an upload in a folder of ours, under names of ours."""
+        table = form.get("table")
+        if not isinstance(table, UploadFile) or not table.filename:
+            raise forms.FieldError("table", "choose a file first.")
+        draft_id = secrets.token_hex(16)
+        path = await self._kept(table, f"{draft_id}-table", self.limit)
+        points = form.get("points")
+        draft = Draft(draft_id, _name(table), path)
+        if isinstance(points, UploadFile) and points.filename:
+            room = self.limit - path.stat().st_size
+            kept = await self._kept(points, f"{draft_id}-points", room)
+            draft = replace(draft, points_name=_name(points), points_path=kept)
+        self._drafts[draft_id] = draft
+        while len(self._drafts) > MOST_DRAFTS:
+            self._drafts.popitem(last=False)[1].remove()
+        return draft
+
+    def _folder(self) -> Path:
+        """A folder of ours, made with the first upload and gone when the server is."""
+        if self._made is None:
+            self._made = Path(tempfile.mkdtemp(prefix="cpclean-"))
+            weakref.finalize(self, shutil.rmtree, self._made, ignore_errors=True)
+        return self._made
+
+    async def _kept(self, file: UploadFile, name: str, room: int) -> Path:
+        given, limit = _name(file), wording.size(self.limit)
+        suffix = next((one for one in SUFFIXES if given.lower().endswith(one)), None)
+        if suffix is None:
+            raise forms.FieldError(
+                "table", f"a table is one of {', '.join(SUFFIXES)}; got {given!r}."
+            )
+        path, size = self._folder() / f"{name}{suffix}", 0
+        with path.open("wb") as into:
+            while piece := await file.read(_PIECE):
+                size += len(piece)
+                if size > room:
+                    path.unlink()
+                    raise forms.FieldError(
+                        "table", f"{given!r} is too large: files may have {limit} together."
+                    )
+                into.write(piece)
+        return path
+
+    # -- pages -------------------------------------------------------------------------------
+
+    def _upload_page(
+        self,
+        request: Request,
+        error: Exception | None = None,
+        form: Mapping[str, Any] | None = None,
+    ) -> Response:
+        chosen = {name: forms.text(form or {}, name) for name in ("sep", "encoding", "decimal")}
+        return self._page(
+            request, "upload.html", 422 if error else 200, page="setup", limit=self.limit,
+            suffixes=", ".join(SUFFIXES), accept=ACCEPT, chosen=chosen, **_WRITTEN,
+            error=forms.sentence(str(error)) if error else "",
+            error_at=getattr(error, "where", ""),
+        )  # fmt: skip
+
+    def _look_page(
+        self,
+        request: Request,
+        draft: Draft,
+        choice: Choice,
+        error: Exception | None = None,
+        note: str = "",
+    ) -> Response:
+        seen, problem = _seen(draft, choice)
+        error = error or problem
+        told = "" if error is None else forms.sentence(str(error))
+        if choice.label not in seen.names:  # the file may be read otherwise now
+            choice = replace(choice, label=likely_label(seen.names))
+        layout = choice.layout(draft)
+        return self._page(
+            request, "setup.html", 422 if error else 200, page="setup", draft=draft, choice=choice,
+            columns=seen.columns, rows_with_holes=seen.rows_with_holes, n_rows=seen.n_rows,
+            names=seen.names, notes=[*([note] if note else []), *seen.notes], kinds=KINDS,
+            priors=PRIORS, layout=layout, read_as=_spelt(layout), **_WRITTEN,
+            place=self.state.place_of(draft.name), error=told, error_at=getattr(error, "where", ""),
+        )  # fmt: skip
+
+
+_WRITTEN = {
+    "separators": [(sign, words) for sign, words in SEPARATORS.items()],
+    "encodings": ENCODINGS,
+    "decimals": DECIMALS,
+}
+
+
+def _seen(draft: Draft, choice: Choice) -> tuple[Look, Exception | None]:
+    """The file under the choices; what cannot be shown so is shown as it was detected."""
+    first: Exception | None = None
+    for tried in (choice, choice.without_kinds(), choice.as_found()):
+        try:
+            seen = look(draft, tried)
+        except (CPCleanError, forms.FieldError) as problem:
+            first = first or problem
+        else:
+            return seen, first or seen.problem
+    assert first is not None, "otherwise something was seen"
+    raise first  # the file was read before, but is not there any more
+
+
+def _spelt(layout: Layout | None) -> str:
+    """How a file is read, in a word for a hidden field."""
+    return "" if layout is None else f"{layout.sep!r} {layout.encoding} {layout.decimal}"
+
+
+def _name(file: UploadFile) -> str:
+    """The name of a file without its folders, for people only."""
+    return (file.filename or "").replace("\\", "/").rsplit("/", 1)[-1][:200]

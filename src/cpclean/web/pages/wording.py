@@ -1,0 +1,140 @@
+"""Words on the pages: numbers, reasons and hints as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import jinja2
+
+from cpclean.analysis.words import count, listed, percent, shortened, small
+from cpclean.web.desk.views import CellView, ProgressView, QuestionView
+
+_KINDS = {
+    "numeric": "a number",
+    "boolean": "true or false",
+    "date": "a date, such as 2024-05-31",
+    "duration": "seconds, or such as 1 days 02:00:00",
+    "categorical": "a text",
+}
+MOST_NAMED = 4  # categories in a hint; the list of the field has them all
+MILESTONES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
+
+
+def takes(cell: CellView) -> str:
+    """What can be typed into a hole.
+
+    >>> takes(CellView("age", "numeric", None, True, "18", "65"))
+    'a number; so far from 18 to 65'
+    >>> takes(CellView("city", "categorical", None, True, categories=["Rome", "Oslo"]))
+    'such as Rome and Oslo'
+    """
+    if cell.kind == "categorical" and cell.categories:
+        return f"such as {listed([shortened(one) for one in cell.categories[:MOST_NAMED]])}"
+    kind = _KINDS.get(cell.kind, "a value")
+    if cell.low is None or cell.high is None:
+        return kind
+    return f"{kind}; so far from {cell.low} to {cell.high}"
+
+
+def why(question: QuestionView) -> str:
+    """Why this row is asked for, in a sentence or two."""
+    if not question.near:
+        return "No open prediction depends on this row any more; what you know of it is welcome."
+    near = "one open prediction" if question.near == 1 else f"{question.near:,} open predictions"
+    said = f"This row can be among the nearest of {near}."
+    settling = [one for one in question.candidates if one.settles]
+    known = [one for one in question.candidates if one.settles is not None]
+    if not known:
+        return f"{said} No row that is free promises to make more of them certain."
+    if not settling:
+        return f"{said} No single value settles one for good, but each makes them clearer."
+    mass = sum(one.prior for one in known)
+    mean = sum(one.prior * (one.settles or 0) for one in known) / mass if mass else 0.0
+    if question.near == 1:
+        return f"{said} With a chance of {percent(mean)} the answer makes it certain."
+    return f"{said} An answer is expected to make {small(mean)} of them certain."
+
+
+def estimate(answers: int | None) -> str:
+    """How many more answers, if that is known."""
+    return "?" if answers is None else f"≈ {answers:,}" if answers else "0"
+
+
+def seconds(taken: float | None) -> str:
+    """A time that a person takes for an answer.
+
+    >>> seconds(None), seconds(4.26), seconds(75), seconds(7300)
+    ('–', '4.3 s', '75 s', '122 min')
+    """
+    if taken is None:
+        return "–"
+    return f"{taken:.1f} s" if taken < 10 else f"{taken:.0f} s" if taken < 600 else _minutes(taken)
+
+
+def _minutes(taken: float) -> str:
+    return f"{taken / 60:.0f} min"
+
+
+def gain(value: float | None) -> str:
+    """The gain of a row; nothing where there is none."""
+    if not value or value <= 0:
+        return "–"
+    return f"{value:.4f}" if value >= 0.0001 else "<0.0001"
+
+
+def size(n_bytes: int) -> str:
+    """A number of bytes.
+
+    >>> size(50 * 2**20), size(800)
+    ('50 MB', '1 kB')
+    """
+    return f"{n_bytes / 2**20:.0f} MB" if n_bytes >= 2**20 else f"{max(1, n_bytes // 1024)} kB"
+
+
+def people(names: Sequence[str]) -> str:
+    """Names in a row."""
+    return listed(list(names)) if names else "–"
+
+
+def told(text: str | None) -> str:
+    """What was said of a row, if anything."""
+    return text or "–"
+
+
+def outlook(progress: ProgressView) -> str:
+    """What the picture of the progress says, in a sentence."""
+    now = f"{percent(progress.certain_share)} of {count(progress.points, 'prediction')}"
+    said = f"After {count(progress.answers, 'row')}, {now} {_are(progress)} certain."
+    if progress.done:
+        return f"{said} No further answer can change a prediction."
+    if progress.to_target is None:
+        return said
+    more = count(progress.to_target, "more answer")
+    return f"{said} About {more} should bring it to {percent(progress.target)}."
+
+
+def milestones(progress: ProgressView) -> list[tuple[float, int]]:
+    """Shares that are not certain yet, and about how many more answers each is expected to take."""
+    found = []
+    for share in sorted({*MILESTONES, progress.target}):
+        reached = next((at for at, mean in progress.expected if mean >= share - 1e-9), None)
+        if reached is not None and share > progress.certain_share:
+            rows = max(1, reached - progress.answers)
+            found.append((share, rows * progress.answers_per_row))
+    return found
+
+
+def _are(progress: ProgressView) -> str:
+    return "is" if progress.points == 1 else "are"
+
+
+def add_words(templates: jinja2.Environment) -> None:
+    """Make the words known to the templates."""
+    templates.filters |= {
+        "percent": percent, "takes": takes, "estimate": estimate, "seconds": seconds,
+        "gain": gain, "size": size, "people": people, "told": told, "listed": _all_listed,
+    }  # fmt: skip
+
+
+def _all_listed(words: Sequence[str]) -> str:
+    return listed(list(words))

@@ -1,0 +1,1 @@
+"""The process behind the page: the application, the guard, live updates."""

@@ -1,0 +1,191 @@
+"""A server process: an address to listen on, uvicorn, and an end within two seconds."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import signal
+import socket
+import sys
+import threading
+import webbrowser
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from types import FrameType
+from urllib.parse import quote
+
+import uvicorn
+
+from cpclean.errors import CPCleanError
+from cpclean.projects.project import Project
+from cpclean.storage.contract import Storage
+from cpclean.web.server.app import AppState, make_app
+
+PORTS_TRIED = 50
+# Threads take turns this often: who answers must not wait for the engine's Python.
+SWITCH_SECONDS = 0.0001
+
+
+class ListenError(CPCleanError):
+    """An address cannot be listened on."""
+
+
+def run(
+    storage: Storage | None,
+    token: str,
+    *,
+    host: str,
+    port: int,
+    exact_port: bool,
+    browser: bool,
+    hosts: Collection[str],
+    start_project: Callable[[Project], Storage] | None,
+    lease_seconds: float,
+    answers_per_row: int | None,
+    told: Callable[[str], object],
+) -> None:
+    """Serve until Ctrl-C or SIGTERM, and end the process.
+
+    Parameters
+    ----------
+    exact_port : bool
+        Whether only that port will do; otherwise the next one that is free is taken.
+    browser : bool
+        Whether to open one.
+    told : function of str
+        Told where the server is, and in the end that it has stopped.
+    """
+    try:
+        listening = listen(host, port, exact_port)
+    except OSError as problem:
+        raise ListenError(
+            f"{host}:{port} cannot be listened on: {problem.strerror or problem}. Name another "
+            "--port or --host."
+        ) from problem
+    names = {*hosts, *_own_names(host)}
+    app = make_app(
+        storage,
+        token,
+        start_project=start_project,
+        lease_seconds=lease_seconds,
+        answers_per_row=answers_per_row,
+        hosts=names,
+        any_address=not is_loopback(host),
+    )
+    state: AppState = app.state.cpclean
+    address = _address(host, listening.getsockname()[1], token)
+    sys.setswitchinterval(SWITCH_SECONDS)
+    config = uvicorn.Config(
+        app, log_level="warning", access_log=False, timeout_graceful_shutdown=1,
+        server_header=False, proxy_headers=False, lifespan="on",
+    )  # fmt: skip
+    server = _Server(config, state, lambda: _greet(address, storage, browser, told))
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        server.run(sockets=[listening])
+    except KeyboardInterrupt:  # that is how it ends
+        pass
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        state.close()
+    kept = state.storage.name if state.storage is not None else None
+    with suppress(OSError):  # nobody may be reading any more
+        told("Stopped." if kept in (None, "memory") else f"Stopped. All answers are in {kept}.")
+    _leave(state)
+
+
+class _Server(uvicorn.Server):
+    """Tells streams to end as soon as the server is asked to."""
+
+    def __init__(self, config: uvicorn.Config, state: AppState, greet: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._state, self._greet = state, greet
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, and say so."""
+        await super().startup(sockets)
+        if self.started:
+            self._greet()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Ctrl-C, or SIGTERM."""
+        self._state.stopping.set()
+        super().handle_exit(sig, frame)
+
+
+def _greet(
+    address: str, storage: Storage | None, browser: bool, told: Callable[[str], object]
+) -> None:
+    told(f"cpclean is at {address}")
+    if storage is not None and storage.name != "memory":
+        told(f"Answers are kept in {storage.name}, each the moment it is given.")
+    told("Ctrl-C stops it.")
+    sys.stdout.flush()
+    if browser:
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+
+def _leave(state: AppState) -> None:
+    """Close the storage and end the process.
+
+    At once: a thread that waits for a database would hold it up for seconds, and so does tidying up
+    compiled code. What was confirmed is in the storage; there is nothing else to lose.
+    """
+    if state.storage is not None:
+        closing = threading.Thread(target=state.storage.close, daemon=True)
+        closing.start()
+        closing.join(0.5)
+    with suppress(OSError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(0)
+
+
+# -- addresses -------------------------------------------------------------------------------------
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def listen(host: str, port: int, exact: bool) -> socket.socket:
+    """A socket on a port, or on the next one that is free.
+
+    >>> with listen("127.0.0.1", 0, True) as one:
+    ...     one.getsockname()[0]
+    '127.0.0.1'
+    """
+    found = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)[0]
+    for tried in range(port, min(port + (1 if exact else PORTS_TRIED), 65536)):
+        # asyncio sends without delay only where a socket says that it is TCP: else 40 ms a request.
+        made = socket.socket(found[0], socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        try:
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            made.bind((host.strip("[]"), tried))
+            made.listen(2048)
+            return made
+        except OSError as problem:
+            made.close()
+            last = problem
+    raise last
+
+
+def _own_names(host: str) -> set[str]:
+    if is_loopback(host):
+        return {host.strip("[]")}
+    return {host.strip("[]"), socket.gethostname(), socket.getfqdn()}
+
+
+def _address(host: str, port: int, token: str) -> str:
+    """The address for a browser on this machine, or for others if it listens on a name."""
+    name = host.strip("[]")
+    if name in ("0.0.0.0", "::", ""):
+        name = socket.gethostname()
+    name = f"[{name}]" if ":" in name else name
+    return f"http://{name}:{port}/{f'?token={quote(token)}' if token else ''}"

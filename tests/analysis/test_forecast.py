@@ -1,0 +1,110 @@
+"""Looking ahead leaves no trace, is bounded, and says what simulate says."""
+
+from __future__ import annotations
+
+import time
+from copy import copy
+from typing import Any
+
+import numpy as np
+import pytest
+from cleaning.small import problem
+
+from cpclean import CleaningSession, CPCleanError, IncompleteTable, simulate
+from cpclean.analysis.forecast import compared, expected
+
+
+def state(session: CleaningSession) -> tuple[Any, ...]:
+    question = session.ask()
+    asked = None if question is None else (question.row, question.gain)
+    return session.answers, session.certain_share, session.mean_entropy, len(session.history), asked
+
+
+@pytest.mark.parametrize("strategy", ["cpclean", "random", "cells"])
+def test_looking_ahead_changes_nothing(tables: Any, strategy: str) -> None:
+    dirty, truth, val = tables
+    session = CleaningSession(
+        IncompleteTable(dirty, label="buys"), val, strategy=strategy, random_state=1
+    )
+    session.tell(int(session.ask().row), 0)
+    before = state(session)
+    expected(session)
+    compared(session, truth, n_random=2)
+    assert state(session) == before
+
+
+def test_the_estimate_is_seeded_and_begins_where_the_session_stands(
+    session: CleaningSession,
+) -> None:
+    session.tell(session.ask().row, 0)
+    course = expected(session, random_state=3)
+    again = expected(session, random_state=3)
+    np.testing.assert_array_equal(course.mean, again.mean)
+    assert course.needed == again.needed
+    assert course.answers[0] == 1
+    assert course.mean[0] == course.low[0] == course.high[0] == session.certain_share
+    assert (course.low <= course.mean + 1e-12).all()
+    assert (course.mean <= course.high + 1e-12).all()
+    assert course.finished
+    assert course.mean[-1] == 1.0
+    assert len(course.answers) - 1 == max(course.needed)
+
+
+def test_answers_are_drawn_as_the_prior_says() -> None:
+    from cpclean import IncompleteDataset
+
+    data = IncompleteDataset(
+        [[[0.0], [5.0]], [[2.0]], [[6.0]]], ["a", "b", "b"], [[0.0, 1.0], None, None]
+    )
+    session = CleaningSession(data, [[0.0]], n_neighbors=1)
+    course = expected(session, n_runs=4)
+    assert course.needed == (1, 1, 1, 1)
+
+
+def test_the_estimate_ends_by_number_and_by_clock(session: CleaningSession) -> None:
+    course = expected(session, max_answers=2)
+    assert course.answers.tolist() == [0, 1, 2]
+    assert course.needed == (None, None, None)
+    assert not course.finished
+    start = time.perf_counter()
+    short = expected(session, seconds=0.0)
+    assert len(short.answers) == 2
+    assert time.perf_counter() - start < 5
+
+
+def test_a_session_that_is_done_has_nothing_ahead(tables: Any, session: CleaningSession) -> None:
+    simulate(session, tables[1], progress=False)
+    course = expected(session)
+    assert course.answers.tolist() == [len(session.history)]
+    assert course.needed == (0, 0, 0)
+
+
+@pytest.mark.parametrize("strategy", ["cpclean", "cells"])
+def test_true_answers_are_those_of_simulate(tables: Any, strategy: str) -> None:
+    dirty, truth, val = tables
+    session = CleaningSession(IncompleteTable(dirty, label="buys"), val, strategy=strategy)
+    found = compared(session, truth, n_random=3)
+    own = copy(session)
+    shares = [one.certain_share for one in simulate(own, truth, progress=False)]
+    assert found.own.mean.tolist() == [session.certain_share, *shares]
+    assert found.own.needed == (len(shares),)
+    assert found.random.runs == 3
+    assert found.random.finished
+    assert np.mean(found.random.needed) >= len(shares)
+
+
+def test_truth_as_numbers_and_as_rows_say_the_same() -> None:
+    data, points, n_neighbors = problem(5)
+    session = CleaningSession(data, points, n_neighbors)
+    rng = np.random.default_rng(0)
+    numbers = np.array([rng.integers(size) for size in data.candidate_counts])
+    rows = np.array([data.candidate(row, int(at)) for row, at in enumerate(numbers)])
+    by_number, by_row = compared(session, numbers), compared(session, rows)
+    np.testing.assert_array_equal(by_number.own.mean, by_row.own.mean)
+
+
+def test_wrong_wishes(session: CleaningSession, tables: Any) -> None:
+    with pytest.raises(CPCleanError, match="n_random must be at least 1; got 0"):
+        compared(session, tables[1], n_random=0)
+    with pytest.raises(CPCleanError, match="truth must have one row a row of the data"):
+        compared(session, tables[1][:5])
