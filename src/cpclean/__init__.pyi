@@ -1,0 +1,22 @@
+# The public names and their homes: read by type checkers, and by lazy_loader at run time.
+
+from .classifier import CertainKNeighborsClassifier as CertainKNeighborsClassifier
+from .cleaning.session import CleaningSession as CleaningSession
+from .cleaning.simulation import simulate as simulate
+from .data.domains import write_domains as write_domains
+from .data.incomplete import Cell as Cell
+from .data.incomplete import FactoredRow as FactoredRow
+from .data.incomplete import IncompleteDataset as IncompleteDataset
+from .data.table import IncompleteTable as IncompleteTable
+from .errors import CPCleanError as CPCleanError
+from .intake.reading import read_csv as read_csv
+from .intake.reading import read_table as read_table
+from .queries.certain import is_certain as is_certain
+from .queries.certain import possible_labels as possible_labels
+from .queries.gains import conditional_shares as conditional_shares
+from .queries.gains import expected_entropies as expected_entropies
+from .queries.shares import entropies as entropies
+from .queries.shares import world_counts as world_counts
+from .queries.shares import world_shares as world_shares
+
+__version__: str
