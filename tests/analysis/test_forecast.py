@@ -11,7 +11,7 @@ import pytest
 from cleaning.small import problem
 
 from cpclean import CleaningSession, CPCleanError, IncompleteTable, simulate
-from cpclean.analysis.forecast import compared, expected
+from cpclean.analysis.forecast import Course, Forecast, compared, expected
 
 
 def state(session: CleaningSession) -> tuple[Any, ...]:
@@ -108,3 +108,49 @@ def test_wrong_wishes(session: CleaningSession, tables: Any) -> None:
         compared(session, tables[1], n_random=0)
     with pytest.raises(CPCleanError, match="truth must have one row a row of the data"):
         compared(session, tables[1][:5])
+
+
+def test_step_by_step_and_at_one_go_say_the_same(session: CleaningSession) -> None:
+    at_once = expected(session, random_state=4)
+    forecast = Forecast.from_prior(session, random_state=4)
+    begins = forecast.course()
+    assert begins.answers.tolist() == [0]
+    assert begins.mean.tolist() == [session.certain_share]
+    steps = 0
+    while not forecast.finished:
+        before = len(forecast.course().answers)
+        forecast.step()
+        steps += 1
+        so_far = forecast.course()
+        assert before <= len(so_far.answers) <= before + 1 or forecast.finished
+        np.testing.assert_array_equal(so_far.mean, at_once.mean[: len(so_far.mean)])
+    forecast.step()  # nothing is left to do
+    np.testing.assert_array_equal(forecast.course().mean, at_once.mean)
+    assert forecast.course().needed == at_once.needed
+    assert steps == sum(needed + 1 for needed in at_once.needed)
+
+
+def test_a_forecast_goes_on_where_it_stopped(session: CleaningSession) -> None:
+    whole = expected(session, random_state=1)
+    forecast = Forecast.from_prior(session, random_state=1)
+    told: list[int] = []
+    assert len(forecast.run(seconds=0.0, progress=told.append).answers) == 2
+    assert told == [1]
+    assert not forecast.finished
+    np.testing.assert_array_equal(forecast.run().mean, whole.mean)
+
+
+def test_a_forecast_that_is_cut_short_is_over_but_not_finished(session: CleaningSession) -> None:
+    forecast = Forecast.from_prior(session, max_answers=3)
+    while not forecast.finished:
+        forecast.step()
+    course = forecast.course()
+    assert course.answers.tolist() == [0, 1, 2, 3]
+    assert not course.finished
+
+
+def test_a_mean_that_is_rounded_down_reaches_its_share() -> None:
+    mean = np.array([0.5, np.mean([0.7, 0.7, 0.7])])
+    assert mean[1] < 0.7
+    course = Course(np.arange(2), mean, mean, mean, 3, (1, 1, 1))
+    assert (course.reach(0.5), course.reach(0.7), course.reach(0.75)) == (0, 1, None)

@@ -312,7 +312,7 @@ def test_progress_is_that_of_a_session(desk):
 
 
 def test_the_outlook_begins_here_and_ends_certain(desk):
-    until(lambda: desk.engine.outlook is not None and desk.engine.outlook.whole)
+    until(lambda: desk.engine.outlook is not None and desk.engine.outlook.finished)
     progress = desk.progress()
     assert progress.expected[0] == (0, progress.certain_share)
     assert progress.expected[-1][1] == pytest.approx(1.0)
@@ -333,7 +333,7 @@ def test_the_end_is_told(desk):
 
 
 def test_waiting_for_news(desk):
-    until(lambda: desk.engine.outlook is not None and desk.engine.outlook.whole)
+    until(lambda: desk.engine.outlook is not None and desk.engine.outlook.finished)
     until(lambda: desk.engine.accuracy is not None)
     version = desk.progress().version
     assert desk.wait(version, 0.05) == version

@@ -1,8 +1,8 @@
-"""What is to come: a session asks on, and somebody else answers, on copies that leave no trace.
+"""What is to come: copies of a session ask on, somebody else answers, and no trace is left.
 
 Answers are drawn from the prior (`expected`), or come from a known truth (`compared`). All runs go
-forward side by side, one answer each at a time, so that an end by the clock cuts all of them at the
-same place. A run that is done stays where it is.
+forward side by side, one answer each at a time, so that a forecast that is cut short cuts all of
+them at the same place. A run that has come to its end stays where it is.
 """
 
 from __future__ import annotations
@@ -29,12 +29,13 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True)
 class Course:
-    """The certain share after so many answers, over several runs.
+    """The certain share after each answer, over several runs.
 
     Attributes
     ----------
     answers : ndarray of int
-        How many answers have been given; the first entry is where the session stands.
+        The number of answers, those of the session so far included; it begins where the session
+        stands.
     mean, low, high : ndarray
         The certain share: mean, smallest and largest of the runs.
     runs : int
@@ -51,7 +52,8 @@ class Course:
 
     def reach(self, share: float) -> int | None:
         """How many more answers it takes on average until this share is certain."""
-        found = np.flatnonzero(self.mean >= share)
+        # A mean of shares may fall short of the largest by a rounding.
+        found = np.flatnonzero(self.mean >= share - 1e-9)
         return int(found[0]) if len(found) else None
 
     @property
@@ -68,6 +70,132 @@ class Comparison:
     random: Course
 
 
+@dataclass
+class Run:
+    """One continuation of a session.
+
+    Attributes
+    ----------
+    session : CleaningSession
+        Its own copy, which is told the answers.
+    answer : function of a Question
+        Gives the arguments for `CleaningSession.tell`.
+    max_answers : int
+        Where it is cut short.
+    shares : list of float
+        The certain share at the beginning and after each answer.
+    done : bool
+        Whether the session has nothing more to ask.
+    over : bool
+        Whether the run goes no further: it is done, or cut short.
+    """
+
+    session: CleaningSession
+    answer: Answers
+    max_answers: int
+
+    def __post_init__(self) -> None:
+        self.begins = len(self.session.history)
+        self.shares = [self.session.certain_share]
+        self.done = self.over = False
+
+    @property
+    def needed(self) -> int | None:
+        return len(self.session.history) - self.begins if self.done else None
+
+    def step(self) -> None:
+        """Ask, and tell the answer."""
+        question = self.session.ask()
+        self.done = question is None
+        if question is None or len(self.shares) > self.max_answers:
+            self.over = True
+            return
+        self.shares.append(self.session.tell(**self.answer(question)).certain_share)
+
+
+class Forecast:
+    """Several runs side by side, which can be taken a step at a time or to the end.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+    """
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        self._runs = list(runs)
+
+    @classmethod
+    def from_prior(
+        cls,
+        session: CleaningSession,
+        n_runs: int = 3,
+        max_answers: int = 1000,
+        random_state: int = 0,
+    ) -> Forecast:
+        """Continuations in which answers are as likely as the prior says.
+
+        Examples
+        --------
+        >>> from cpclean import IncompleteDataset
+        >>> data = IncompleteDataset([[[0.0], [5.0]], [[1.0], [7.0]], [[6.0]]], ["a", "b", "b"])
+        >>> forecast = Forecast.from_prior(CleaningSession(data, [[0.0]], n_neighbors=1))
+        >>> forecast.step()
+        >>> forecast.finished
+        False
+        >>> float(forecast.run().mean[-1]), forecast.finished
+        (1.0, True)
+        """
+        rngs = np.random.default_rng(random_state).spawn(n_runs)
+        return cls([Run(copy(session), _drawn(rng), max_answers) for rng in rngs])
+
+    @property
+    def finished(self) -> bool:
+        """Whether no run goes any further."""
+        return all(run.over for run in self._runs)
+
+    def step(self) -> None:
+        """One answer, in the run that has fewest; a small piece of work."""
+        going = [run for run in self._runs if not run.over]
+        if going:
+            min(going, key=lambda run: len(run.shares)).step()
+
+    def run(self, seconds: float = np.inf, progress: Progress | None = None) -> Course:
+        """Step until all runs are over or this much time is spent; at least one answer each.
+
+        Parameters
+        ----------
+        seconds : float
+        progress : function of an int, optional
+            Called with the number of answers, whenever all runs have that many.
+        """
+        end = time.perf_counter() + seconds
+        while not self.finished:
+            for run in [run for run in self._runs if not run.over]:
+                run.step()
+            if self.finished:
+                break
+            if progress is not None:
+                progress(max(len(run.shares) for run in self._runs) - 1)
+            if time.perf_counter() > end:
+                break
+        return self.course()
+
+    def course(self, runs: slice = slice(None)) -> Course:
+        """What there is so far: up to where the shortest run that goes on has come."""
+        chosen = self._runs[runs]
+        going = [len(run.shares) for run in chosen if not run.over]
+        length = min(going, default=max(len(run.shares) for run in chosen))
+        shares = np.array([_held(run.shares, length) for run in chosen])
+        return Course(
+            chosen[0].begins + np.arange(length),
+            shares.mean(axis=0),
+            shares.min(axis=0),
+            shares.max(axis=0),
+            len(chosen),
+            tuple(run.needed for run in chosen),
+        )
+
+
 def expected(
     session: CleaningSession,
     n_runs: int = 3,
@@ -76,17 +204,7 @@ def expected(
     random_state: int = 0,
 ) -> Course:
     """How the certain share is expected to go on, if answers are as likely as the prior says."""
-    rngs = np.random.default_rng(random_state).spawn(n_runs)
-
-    def drawn(rng: np.random.Generator) -> Answers:
-        def answer(question: Question) -> dict[str, Any]:
-            mass = np.asarray(question.prior, dtype=np.float64)
-            return question.answer(int(rng.choice(len(mass), p=mass / mass.sum())))
-
-        return answer
-
-    sessions = [copy(session) for _ in rngs]
-    return _course(_forward(sessions, [drawn(rng) for rng in rngs], max_answers, seconds))
+    return Forecast.from_prior(session, n_runs, max_answers, random_state).run(seconds)
 
 
 def compared(
@@ -115,8 +233,19 @@ def compared(
     rngs = np.random.default_rng(random_state).spawn(n_random)
     sessions = [copy(session), *(_at_random(session, rng) for rng in rngs)]
     limit = len(session._questions.row) if max_answers is None else max_answers
-    runs = _forward(sessions, [answer] * len(sessions), limit, seconds, progress)
-    return Comparison(_course(runs[:1]), _course(runs[1:]))
+    forecast = Forecast([Run(one, answer, limit) for one in sessions])
+    forecast.run(seconds, progress)
+    return Comparison(forecast.course(slice(1)), forecast.course(slice(1, None)))
+
+
+def _drawn(rng: np.random.Generator) -> Answers:
+    """Answers that are as likely as the prior says."""
+
+    def answer(question: Question) -> dict[str, Any]:
+        mass = np.asarray(question.prior, dtype=np.float64)
+        return question.answer(int(rng.choice(len(mass), p=mass / mass.sum())))
+
+    return answer
 
 
 def _at_random(session: CleaningSession, rng: np.random.Generator) -> CleaningSession:
@@ -129,56 +258,6 @@ def _at_random(session: CleaningSession, rng: np.random.Generator) -> CleaningSe
     return other
 
 
-@dataclass
-class _Run:
-    session: CleaningSession
-    shares: list[float]
-    before: int
-    done: bool = False
-
-    @property
-    def needed(self) -> int | None:
-        return len(self.session.history) - self.before if self.done else None
-
-
-def _forward(
-    sessions: Sequence[CleaningSession],
-    answers: Sequence[Answers],
-    max_answers: int,
-    seconds: float,
-    progress: Progress | None = None,
-) -> list[_Run]:
-    """Let all sessions ask on, one answer each at a time."""
-    end = time.perf_counter() + seconds
-    runs = [_Run(one, [one.certain_share], len(one.history)) for one in sessions]
-    for step in range(max_answers + 1):
-        for run, answer in zip(runs, answers, strict=True):
-            question = None if run.done else run.session.ask()
-            if question is None:
-                run.done = True
-            elif step < max_answers:
-                run.session.tell(**answer(question))
-        if all(run.done for run in runs) or step == max_answers:
-            break
-        for run in runs:
-            run.shares.append(run.session.certain_share)
-        if progress is not None:
-            progress(step + 1)
-        if time.perf_counter() > end:
-            break
-    return runs
-
-
-def _course(runs: Sequence[_Run]) -> Course:
-    shares = np.array([run.shares for run in runs])
-    longest = max((run.needed for run in runs if run.needed is not None), default=0)
-    if all(run.done for run in runs):  # others may have gone on for longer
-        shares = shares[:, : longest + 1]
-    return Course(
-        runs[0].before + np.arange(shares.shape[1]),
-        shares.mean(axis=0),
-        shares.min(axis=0),
-        shares.max(axis=0),
-        len(runs),
-        tuple(run.needed for run in runs),
-    )
+def _held(shares: list[float], length: int) -> list[float]:
+    """The first shares, or as many again of the last one: a run that is over stays there."""
+    return [*shares, *shares[-1:] * (length - len(shares))][:length]

@@ -19,6 +19,7 @@ from copy import copy
 from dataclasses import dataclass
 from threading import Condition, Event, Thread
 
+from cpclean.analysis.forecast import Course, Forecast
 from cpclean.analysis.queue import ranking
 from cpclean.cleaning.session import CleaningSession
 from cpclean.cleaning.subject import Known
@@ -30,13 +31,13 @@ from cpclean.storage.contract import Storage
 from cpclean.storage.following import Follower
 from cpclean.storage.ledger import Book, Ledger
 from cpclean.web.desk.details import Detail, detail_of
-from cpclean.web.desk.outlook import Forecast, Outlook
 
 AHEAD = 24  # questions that are worked out ahead
 POLL_SECONDS = 0.25  # between looks for what other processes took in
 MOST_REST = 0.02  # seconds after a piece of work
 RETRY_SECONDS = 1.0  # after the database could not be asked
 ACCURACY_SECONDS = 1.0  # between two looks at all points
+RUNS, MOST_ANSWERS = 3, 400  # of a forecast
 STEPS_SHOWN = 15  # steps of a forecast between two that are shown
 
 log = logging.getLogger("cpclean.web")
@@ -86,7 +87,7 @@ class Engine:
         self._book = Book(answers_per_row, project.spelling)
         self.now: Now | None = None
         self.accuracy: float | None = None
-        self.outlook: Outlook | None = None
+        self.outlook: Course | None = None
         self.trouble: str | None = None
         self.details: dict[int, Detail] = {}
         self.version = 0
@@ -102,7 +103,9 @@ class Engine:
         self._accuracy_at = -ACCURACY_SECONDS
         self._turn = False
         self._forecast: Forecast | None = None
+        self._forecast_of: object = None  # the state that it begins at
         self._forecast_steps = 0
+        self._foreseen = False  # whether a forecast has come to its end
         self._thread: Thread | None = None
 
     # -- for requests ----------------------------------------------------------------------
@@ -272,13 +275,16 @@ class Engine:
     def _look_further(self, now: Now) -> bool:
         """One step of the forecast, which begins anew when it is over and things have changed."""
         if self._forecast is None or self._forecast.finished:
-            if self._forecast is not None and self._forecast.state is now.session._state:
+            if self._forecast is not None and self._forecast_of is now.session._state:
                 return False
-            self._forecast, self._forecast_steps = Forecast(now.session), 0
+            begins = len(now.session.history)
+            self._forecast = Forecast.from_prior(now.session, RUNS, MOST_ANSWERS, begins)
+            self._forecast_of, self._forecast_steps = now.session._state, 0
         self._forecast.step()
         self._forecast_steps += 1
-        first = self.outlook is None or not self.outlook.whole
-        if self._forecast.finished or (first and self._forecast_steps % STEPS_SHOWN == 0):
-            self.outlook = self._forecast.outlook()
+        early = not self._foreseen and self._forecast_steps % STEPS_SHOWN == 0
+        if self._forecast.finished or early:
+            self.outlook = self._forecast.course()
+            self._foreseen |= self._forecast.finished
             self._publish()
         return True

@@ -7,12 +7,16 @@ from statistics import median
 
 import numpy as np
 
+from cpclean.analysis.forecast import Course
+from cpclean.data.rows import Floats
 from cpclean.projects.project import Project
+from cpclean.report.pictures import thinned
 from cpclean.storage.ledger import Ledger
 from cpclean.web.desk.engine import Engine, Now
 from cpclean.web.desk.views import PairView, PersonView, ProgressView
 
-MOST_SHOWN = 400  # points of a curve
+MOST_SHOWN = 400  # points of the curve so far
+MOST_AHEAD = 120  # points of the forecast
 
 
 def progress_of(engine: Engine, project: Project) -> ProgressView:
@@ -37,9 +41,9 @@ def progress_of(engine: Engine, project: Project) -> ProgressView:
         certain=int(session.certain.sum()),
         points=len(session.certain),
         curve=_curve(now),
-        expected=outlook.mean if outlook else [],
-        low=outlook.low if outlook else [],
-        high=outlook.high if outlook else [],
+        expected=_ahead(outlook, outlook.mean) if outlook else [],
+        low=_ahead(outlook, outlook.low) if outlook else [],
+        high=_ahead(outlook, outlook.high) if outlook else [],
         to_target=_to_target(engine, now, target),
         target=target,
         accuracy=engine.accuracy,
@@ -60,17 +64,25 @@ def progress_of(engine: Engine, project: Project) -> ProgressView:
 
 def _curve(now: Now) -> list[tuple[int, float]]:
     shares = [now.start_share, *(record.certain_share for record in now.session.history)]
-    places = np.linspace(0, len(shares) - 1, min(len(shares), MOST_SHOWN)).round().astype(int)
-    return [(place, shares[place]) for place in np.unique(places).tolist()]
+    return [(place, shares[place]) for place in thinned(len(shares), MOST_SHOWN)]
+
+
+def _ahead(course: Course, shares: Floats) -> list[tuple[int, float]]:
+    return [
+        (int(course.answers[place]), float(shares[place]))
+        for place in thinned(len(shares), MOST_AHEAD)
+    ]
 
 
 def _to_target(engine: Engine, now: Now, target: float) -> int | None:
     if now.session.certain_share >= target:
         return 0
-    reached = None if engine.outlook is None else engine.outlook.reach(target)
-    if reached is None or now.stopped is not None:
+    ahead = engine.outlook
+    more = None if ahead is None else ahead.reach(target)
+    if ahead is None or more is None or now.stopped is not None:
         return None
-    rows = max(1, reached - len(now.session.history))
+    # The forecast may be some answers old.
+    rows = max(1, int(ahead.answers[more]) - len(now.session.history))
     return rows * now.ledger.answers_per_row
 
 
