@@ -18,7 +18,6 @@ ALLOWED: dict[str, set[str]] = {
         "cpclean.classifier",
         "cpclean.cleaning.session",
         "cpclean.projects.frame_bytes",
-        "cpclean.report",
     },
     "cycle": {
         "cpclean.analysis.advice",
@@ -65,7 +64,6 @@ ALLOWED: dict[str, set[str]] = {
         "cpclean.web.desk.details",
         "cpclean.web.desk.engine",
         "cpclean.web.desk.listing",
-        "cpclean.web.desk.outlook",
         "cpclean.web.desk.progress",
         "cpclean.web.pages.question_page",
     },
