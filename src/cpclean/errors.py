@@ -6,7 +6,63 @@ from collections.abc import Iterable
 
 
 class CPCleanError(Exception):
-    """Base of every error that cpclean raises on purpose."""
+    """Base of every error that cpclean raises on purpose.
+
+    It carries what it is about, so that nobody has to look for that in its text.
+
+    Parameters
+    ----------
+    what : str
+        What is wrong, where, and what was found.
+    way_out : str
+        What to do about it, in the words of the Python interface.
+    field : str, optional
+        The parameter that it is about, such as "n_neighbors".
+    column : str, optional
+        The column of a table that it is about.
+    rows : iterable of int
+        The rows that it is about.
+
+    Examples
+    --------
+    >>> error = CPCleanError("n_neighbors must be an int; got 'x'.", field="n_neighbors")
+    >>> str(error), error.field, error.column
+    ("n_neighbors must be an int; got 'x'.", 'n_neighbors', None)
+    """
+
+    def __init__(
+        self,
+        what: str = "",
+        way_out: str = "",
+        *,
+        field: str | None = None,
+        column: str | None = None,
+        rows: Iterable[int] = (),
+    ) -> None:
+        super().__init__(f"{what} {way_out}" if way_out else what)
+        self.what, self.way_out = what, way_out
+        self.field, self.column, self.rows = field, column, tuple(rows)
+
+
+class TableWarning(UserWarning):
+    """Something about a table that a person may want to decide otherwise; its parts as an error's.
+
+    Parameters
+    ----------
+    what, way_out, field, column
+        As in `CPCleanError`.
+    """
+
+    def __init__(
+        self,
+        what: str = "",
+        way_out: str = "",
+        *,
+        field: str | None = None,
+        column: str | None = None,
+    ) -> None:
+        super().__init__(f"{what} {way_out}" if way_out else what)
+        self.what, self.way_out, self.field, self.column = what, way_out, field, column
 
 
 class DataError(CPCleanError, ValueError):

@@ -275,7 +275,7 @@ LONG = 2**53 + 1
 def test_rounded_numbers_are_noticed(value: object) -> None:
     column = column_from_objects("c", [value, 1], "numeric")
     assert column.rounded
-    assert column.treatment == "kept, but rounded: whole numbers beyond 2**53"
+    assert column.decision.words == "kept, but rounded: whole numbers beyond 2**53"
 
 
 @pytest.mark.parametrize("value", [2**53, 2**60, 0.1, "0.1", Decimal("0.1"), 1e300, str(2**53)])
@@ -306,4 +306,4 @@ def test_numbers_beyond_all_doubles() -> None:
     ],
 )
 def test_treatment(values: list, treatment: str) -> None:
-    assert column_from_objects("c", values).treatment.startswith(treatment)
+    assert column_from_objects("c", values).decision.words.startswith(treatment)

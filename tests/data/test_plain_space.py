@@ -143,7 +143,7 @@ def test_a_copy_tells_again(copied: Callable[[Encoding], Encoding]) -> None:
 def test_weight_0_leaves_a_column_out() -> None:
     encoding = fitted(weights={"city": 0})
     assert encoding.features[1] is None
-    assert encoding.treatments == ("kept", "left out: weight 0")
+    assert [one.code for one in encoding.decisions] == ["kept", "weightless"]
     assert encoding.n_features == 1
 
 
@@ -163,7 +163,7 @@ def test_columns_without_information(
 ) -> None:
     columns = [column_from_objects("c", values), column_from_objects("d", [True, False])]
     encoding = fit_encoding(columns, {0: proposed})
-    assert encoding.treatments[0] == treatment
+    assert encoding.decisions[0].words == treatment
     assert encoding.n_features == 1 + width
 
 

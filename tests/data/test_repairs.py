@@ -369,7 +369,7 @@ def test_quantiles_need_a_size() -> None:
 
 def test_a_cap_on_candidates_says_what_it_dropped() -> None:
     message = (
-        r"more than 6 candidates a row: row 5 keeps 6 of 20 "
+        r"more than 6 candidates in a row: row 5 keeps 6 of 20 "
         r"\(2 of 5 values of 'age', 3 of 4 values of 'city'\). Raise max_candidates"
     )
     with pytest.warns(UserWarning, match=message) as record:

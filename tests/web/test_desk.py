@@ -185,7 +185,7 @@ def test_typed_values_are_of_the_columns_kind(desk):
     assert desk.storage.events()[-1].value == {"size": 7.5, "town": "Ulm"}
     with pytest.raises(AnswerError, match=r"'size' takes a number, such as 41 or 0\.5; got 'big'"):
         desk.answer("Ann", 1, values={"size": "big"})
-    with pytest.raises(AnswerError, match="'age' is no hole of row 1; what can be told is 'size'"):
+    with pytest.raises(AnswerError, match="'age' is not missing in row 1; missing columns: 'size'"):
         desk.answer("Ann", 1, values={"age": "41"})
     with pytest.raises(AnswerError, match="no value was given for row 1"):
         desk.answer("Ann", 1, values={"size": " "})

@@ -102,13 +102,14 @@ def effects_of(
 
 def remarks(problem: Problem, training: Training) -> list[str]:
     """What was decided about columns, where a person might decide otherwise."""
+    from cpclean.data.decisions import DOUBTS, IGNORED
     from cpclean.data.frames import columns_from
 
     # Looked at in the whole file: a row number is hard to tell once rows are held out.
     kinds = {name: kind for name, kind in kinds_of(training).items() if name != training.label}
     whole = problem.whole[list(problem.table.names)]
     columns = columns_from(whole, kinds, training.null)
-    doubts = {one.name: one.treatment for one in columns}
+    doubts = {one.name: one.decision for one in columns}
     found = [
         f"Column {one.name!r} holds {token!r} {one.frequencies[token]:,} times. If it stands for "
         f"nothing, say so: --null {shlex.quote(str(token).strip())}."
@@ -119,13 +120,14 @@ def remarks(problem: Problem, training: Training) -> list[str]:
     ]
     found += [told for one in columns if (told := _misread(one))]
     for column in problem.table.report:
-        doubt = doubts[column.name].removeprefix("kept, but ")
-        if column.treatment.startswith("ignored"):
+        doubt = doubts[column.name]
+        if column.decision.code in IGNORED:
             reason = column.treatment.removeprefix("ignored: ")
             found.append(f"Column {column.name!r} plays no part: {reason}.")
-        elif doubt != doubts[column.name]:
+        elif doubt.code in DOUBTS:
+            why = doubt.words.removeprefix("kept, but ")
             found.append(
-                f"Column {column.name!r} {doubt}. If it tells nothing about the label, leave it "
+                f"Column {column.name!r} {why}. If it tells nothing about the label, leave it "
                 f"out: --drop {shlex.quote(column.name)}."
             )
     return found

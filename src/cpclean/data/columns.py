@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cpclean.data.decisions import Decision
 from cpclean.errors import TableError, offenders
 
 KINDS = ("numeric", "categorical", "boolean", "date", "duration")
@@ -129,25 +130,28 @@ class Column:
         except (TypeError, ValueError, OverflowError) as problem:
             raise TableError(
                 f"column {self.name!r} is {self.kind}: its values must be {_NEEDED[self.kind]}; "
-                f'got {value!r}. If the kind is wrong: kinds={{{self.name!r}: "categorical"}}.'
+                f"got {value!r}.",
+                f'If the kind is wrong: kinds={{{self.name!r}: "categorical"}}.',
+                field="kinds",
+                column=self.name,
             ) from problem
 
     @property
-    def treatment(self) -> str:
-        """What is done with a column that has a place in the space, in words."""
+    def decision(self) -> Decision:
+        """What is decided about the column if it has a place in the space."""
         distinct = len(self.frequencies)
         if self.rounded:
-            return "kept, but rounded: whole numbers beyond 2**53"
+            return Decision("rounded")
         if self.kind != "categorical":
             numbered = self.whole and distinct == len(self.values) > _MANY_CATEGORIES
             if numbered and np.ptp(self.values) == distinct - 1:
-                return "kept, but looks like a row number: whole numbers without gaps"
-            return "kept"
+                return Decision("row_number")
+            return Decision()
         if distinct >= _IDENTIFIER_SHARE * len(self.observed) and distinct > _MANY_CATEGORIES:
-            return f"kept, but looks like an identifier: {distinct} values, nearly all distinct"
+            return Decision("identifier", distinct)
         if distinct > _MANY_CATEGORIES:
-            return f"kept, but has many categories: {distinct}"
-        return "kept"
+            return Decision("many_categories", distinct)
+        return Decision()
 
 
 def column_from_objects(
@@ -171,8 +175,10 @@ def column_from_objects(
         )
     except (TypeError, ValueError, OverflowError) as problem:
         raise TableError(
-            f"column {name!r} cannot be read as {kind}: {problem}. "
-            f'Name another kind for it, for instance kinds={{{name!r}: "categorical"}}.'
+            f"column {name!r} cannot be read as {kind}: {problem}.",
+            f'Name another kind for it, for instance kinds={{{name!r}: "categorical"}}.',
+            field="kinds",
+            column=name,
         ) from problem
     text = any(isinstance(value, str) for value in present)
     whole = kind == "numeric" and all(isinstance(value, int | np.integer) for value in present)
@@ -254,7 +260,8 @@ def _check_hashable(name: str, present: list[Any]) -> None:
         except TypeError as problem:
             raise TableError(
                 f"column {name!r} holds values of type {type(value).__name__}, which cannot be "
-                "told apart as categories. Take it apart into plain columns, or drop it."
+                "told apart as categories. Take it apart into plain columns, or drop it.",
+                column=name,
             ) from problem
 
 
@@ -263,17 +270,21 @@ def checked(column: Column) -> Column:
     if column.kind == "categorical":
         return column
     if np.isinf(column.values).any():
-        rows = offenders(np.flatnonzero(np.isinf(column.values)).tolist())
+        rows = np.flatnonzero(np.isinf(column.values)).tolist()
         raise TableError(
-            f"column {column.name!r} has infinite values in row {rows}. "
-            "Make them holes (NaN) or put finite numbers in their place."
+            f"column {column.name!r} has infinite values in row {offenders(rows)}. "
+            "Make them holes (NaN) or put finite numbers in their place.",
+            column=column.name,
+            rows=rows,
         )
     least, most = _RANGES.get(column.kind, (-math.inf, math.inf))
     odd = column.values[(column.values < least) | (column.values > most)]
     if len(odd):
         raise TableError(
             f"column {column.name!r} cannot be read as {column.kind}: its values must be "
-            f"{_NEEDED[column.kind]}; got {offenders(odd.tolist())}."
+            f"{_NEEDED[column.kind]}; got {offenders(odd.tolist())}.",
+            field="kinds",
+            column=column.name,
         )
     return column
 
@@ -282,7 +293,9 @@ def as_kind(column: Column, kind: str) -> Column:
     """The same column read as another kind."""
     if kind not in KINDS:
         raise TableError(
-            f"kind of column {column.name!r} must be one of {', '.join(KINDS)}; got {kind!r}."
+            f"kind of column {column.name!r} must be one of {', '.join(KINDS)}; got {kind!r}.",
+            field="kinds",
+            column=column.name,
         )
     if kind == column.kind:
         return column

@@ -24,7 +24,7 @@ from cpclean.data.columns import (
     without_tokens,
 )
 from cpclean.data.rows import Floats
-from cpclean.errors import TableError, offenders
+from cpclean.errors import TableError, TableWarning, offenders
 
 # Doubles hold whole numbers without gaps up to here.
 _LARGEST = 2**53
@@ -54,13 +54,19 @@ def columns_from(
         columns.append(without_tokens(column, tokens))
     if kinds:
         raise TableError(
-            f"kinds names columns that the table does not have: {offenders(map(repr, kinds))}."
+            f"kinds names columns that the table does not have: {offenders(map(repr, kinds))}.",
+            field="kinds",
+            column=str(next(iter(kinds))),
         )
     if rounded := [column.name for column in columns if column.rounded]:
+        named = offenders(map(repr, rounded))
         warnings.warn(
-            f"whole numbers beyond 2**53 are rounded in column {offenders(map(repr, rounded))}. "
-            f'If they are identifiers: kinds={{{rounded[0]!r}: "categorical"}}, or drop them.',
-            UserWarning,
+            TableWarning(
+                f"whole numbers beyond 2**53 are rounded in column {named}.",
+                f'If they are identifiers: kinds={{{rounded[0]!r}: "categorical"}}, or drop them.',
+                field="kinds",
+                column=rounded[0],
+            ),
             stacklevel=3,
         )
     return columns
@@ -235,11 +241,14 @@ def check_names(names: list[Any], kinds: Mapping[str, str], where: str) -> None:
     if twice := [name for name, times in Counter(names).items() if times > 1]:
         raise TableError(
             f"column names must be distinct; more than one column of {where} is called "
-            f"{offenders(map(repr, twice))}. Rename them in the file."
+            f"{offenders(map(repr, twice))}. Rename them in the file.",
+            column=str(twice[0]),
         )
     if odd := {
         name: kind for name, kind in kinds.items() if name not in names or kind not in KINDS
     }:
         raise TableError(
-            f"kinds must map columns of {where} to one of {', '.join(KINDS)}; got {odd}."
+            f"kinds must map columns of {where} to one of {', '.join(KINDS)}; got {odd}.",
+            field="kinds",
+            column=str(next(iter(odd))),
         )

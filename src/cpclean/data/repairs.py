@@ -24,7 +24,7 @@ import numpy.typing as npt
 from cpclean.data.columns import OTHER, Column, column_from_objects
 from cpclean.data.holoclean.answers import HoloCells, holo_cells
 from cpclean.data.holoclean.model import HoloSettings
-from cpclean.errors import TableError, offenders
+from cpclean.errors import TableError, TableWarning, offenders
 
 Bools = npt.NDArray[np.bool_]
 
@@ -434,9 +434,11 @@ def capped(
         told.append(f"row {row} keeps {result[row].n_candidates} of {one.n_candidates} ({kept})")
     if told:
         warnings.warn(
-            f"more than {limit} candidates a row: {offenders(told)}. "
-            "Raise max_candidates, or propose fewer values.",
-            UserWarning,
+            TableWarning(
+                f"more than {limit} candidates in a row: {offenders(told)}.",
+                "Raise max_candidates, or propose fewer values.",
+                field="max_candidates",
+            ),
             stacklevel=3,
         )
     return result

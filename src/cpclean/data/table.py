@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cpclean.data.columns import Column, as_kind, stripped
+from cpclean.data.decisions import Decision
 from cpclean.data.domains import Domains, DomainTable
 from cpclean.data.frames import columns_from, kind_of_frame, names_of
 from cpclean.data.incomplete import Cell, FactoredRow, IncompleteDataset, world_count_text
@@ -33,7 +34,7 @@ from cpclean.data.repairs import (
 )
 from cpclean.data.rows import Floats
 from cpclean.data.spaces.plain import Encoding, Feature, fit_encoding
-from cpclean.errors import TableError, UnknownRowError, offenders
+from cpclean.errors import TableError, TableWarning, UnknownRowError, offenders
 
 Bools = npt.NDArray[np.bool_]
 _NUMBERS = (int, float, np.number)
@@ -47,7 +48,12 @@ class ColumnReport:
     kind: str
     holes: int
     distinct: int
-    treatment: str
+    decision: Decision
+
+    @property
+    def treatment(self) -> str:
+        """The decision and its reason, in words."""
+        return self.decision.words
 
 
 class IncompleteTable:
@@ -217,7 +223,7 @@ class IncompleteTable:
                 column.kind,
                 int(self.holes[:, number].sum()),
                 len(column.frequencies),
-                self.encoding.treatments[number],
+                self.encoding.decisions[number],
             )
             for number, column in enumerate(self.columns)
         )
@@ -322,9 +328,11 @@ class IncompleteTable:
     def _check_empty_rows(self, missing: Bools) -> None:
         empty = np.flatnonzero(missing.all(axis=1))
         if len(empty):
+            rows = self.rows_kept[empty].tolist()
             raise TableError(
-                "every row needs at least one value; nothing is known of row "
-                f"{offenders(self.rows_kept[empty].tolist())}. Drop these rows."
+                f"every row needs at least one value; nothing is known of row {offenders(rows)}. "
+                "Drop these rows.",
+                rows=rows,
             )
 
     def _check_row(self, row: Any) -> None:
@@ -384,7 +392,8 @@ def _as_trained(theirs: Column, mine: Column) -> Column:
     if theirs.kind not in kinds:
         raise TableError(
             f"column {mine.name!r} is {mine.kind} in the training table, but here it is "
-            f"{theirs.kind} and holds {theirs.shown(theirs.observed[0])!r}. Convert it first."
+            f"{theirs.kind} and holds {theirs.shown(theirs.observed[0])!r}. Convert it first.",
+            column=mine.name,
         )
     return as_kind(theirs, mine.kind)
 
@@ -397,14 +406,16 @@ def _warn(known: Sequence[Column], proposed: Mapping[int, Any], classes: npt.NDA
     ]
     if empty:
         warnings.warn(
-            f"no value is observed in column {offenders(map(repr, empty))}: it is ignored.",
-            UserWarning,
+            TableWarning(
+                f"no value is observed in column {offenders(map(repr, empty))}: it is ignored."
+            ),
             stacklevel=3,
         )
     if len(classes) == 1:
         warnings.warn(
-            f"all rows have the label {classes[0]!r}: every prediction will be certain.",
-            UserWarning,
+            TableWarning(
+                f"all rows have the label {classes[0]!r}: every prediction will be certain."
+            ),
             stacklevel=3,
         )
 

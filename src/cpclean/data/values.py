@@ -34,22 +34,23 @@ def is_mark(value: Any) -> bool:
 def stored_value(one: Any, column: Column, feature: Feature | None, row: int) -> Any:
     """A person's value as the column stores it."""
     what = f"the value of row {row}, column {column.name!r},"
+    about: Any = {"column": column.name, "rows": (row,)}
     if is_null(one):
-        raise AnswerError(f"{what} must not be null. If nobody knows it, skip the row.")
+        raise AnswerError(f"{what} must not be null. If nobody knows it, skip the row.", **about)
     if column.kind == "categorical":
         try:
             return _known_spelling(one, categories_of(column, feature))
         except TypeError as problem:  # it has no hash
-            raise AnswerError(f"{what} must be a single value; got {one!r}.") from problem
+            raise AnswerError(f"{what} must be a single value; got {one!r}.", **about) from problem
     if column.kind == "numeric" and isinstance(one, bool | np.bool_):
-        raise AnswerError(f"{what} must be a number; got {one!r}.")
+        raise AnswerError(f"{what} must be a number; got {one!r}.", **about)
     try:
         stored = column.stored(one)
         if not math.isfinite(stored):
-            raise AnswerError(f"{what} must be finite; got {one!r}.")
+            raise AnswerError(f"{what} must be finite; got {one!r}.", **about)
         checked(replace(column, values=np.array([stored])))
     except TableError as problem:
-        raise AnswerError(f"the value of row {row}: {problem}") from problem
+        raise AnswerError(f"the value of row {row}: {problem}", **about) from problem
     return stored
 
 

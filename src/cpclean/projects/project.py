@@ -336,7 +336,9 @@ class Project:
             if lacking:
                 raise AnswerError(
                     f"several people have to agree on row {row}: the value must name all its holes;"
-                    f" {offenders(map(repr, lacking))} is missing. Skip what you do not know."
+                    f" {offenders(map(repr, lacking))} is missing. Skip what you do not know.",
+                    column=lacking[0],
+                    rows=(row,),
                 )
         return entry
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from cpclean.data.columns import Column
+from cpclean.data.decisions import Decision
 from cpclean.data.frames import FrameKind
 from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.repairs import Options
@@ -165,7 +166,7 @@ def _packed_encoding(encoding: Encoding) -> Any:
         features.append({**asdict(feature), "categories": categories})
     return {
         "features": features,
-        "treatments": list(encoding.treatments),
+        "treatments": [one.words for one in encoding.decisions],
         "n_features": encoding.n_features,
     }
 
@@ -175,7 +176,8 @@ def _unpacked_encoding(stored: Any) -> Encoding:
         one and Feature(**{**one, "categories": tuple(map(unpacked, one["categories"]))})
         for one in stored["features"]
     ]
-    return Encoding(tuple(features), tuple(stored["treatments"]), stored["n_features"])
+    decisions = tuple(map(Decision.from_words, stored["treatments"]))
+    return Encoding(tuple(features), decisions, stored["n_features"])
 
 
 def pack_dataset(data: IncompleteDataset, into: Packer) -> Any:

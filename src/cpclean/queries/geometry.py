@@ -259,7 +259,8 @@ def _checked_n_neighbors(n_neighbors: Any, n_rows: int) -> int:
     if not is_whole(n_neighbors) or not 1 <= n_neighbors <= n_rows:
         raise QueryError(
             f"n_neighbors must be an int in [1, {n_rows}] (the number of training rows); "
-            f"got {n_neighbors!r}."
+            f"got {n_neighbors!r}.",
+            field="n_neighbors",
         )
     return int(n_neighbors)
 

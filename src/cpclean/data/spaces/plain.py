@@ -18,13 +18,14 @@ import numpy as np
 import numpy.typing as npt
 
 from cpclean.data.columns import ABSENT, OTHER, Column
+from cpclean.data.decisions import Decision
 from cpclean.data.rows import Floats
-from cpclean.errors import TableError, offenders
+from cpclean.errors import TableError, TableWarning, offenders
 
 SCALINGS = ("minmax", "standard", "none")
 
 
-class UnseenCategoryWarning(UserWarning):
+class UnseenCategoryWarning(TableWarning):
     """Points to encode hold categories that the training table does not have."""
 
 
@@ -62,7 +63,7 @@ class Encoding:
     """The metric space of a table; columns that carry no information have no place in it."""
 
     features: tuple[Feature | None, ...]  # one a column
-    treatments: tuple[str, ...]  # what was decided about each column, and why
+    decisions: tuple[Decision, ...]  # one a column
     n_features: int
     _told: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
 
@@ -86,8 +87,9 @@ class Encoding:
         # as soon as any library changes the filters.
         if unseen and told not in self._told:
             warnings.warn(
-                f"values that the training table does not have are encoded as all zero: {told}.",
-                UnseenCategoryWarning,
+                UnseenCategoryWarning(
+                    f"values that the training table does not have are encoded as all zero: {told}."
+                ),
                 stacklevel=3,
             )
             self._told.add(told)
@@ -110,13 +112,13 @@ def fit_encoding(
     weights = _checked_weights(weights, columns)
     more = _checked_categories(categories, columns)
     features: list[Feature | None] = []
-    treatments = []
+    decisions = []
     at = 0
     for number, column in enumerate(columns):
         weight = weights.get(column.name, 1.0)
         candidates = list(proposed.get(number, ()))
-        treatments.append(_treatment(column, candidates, weight))
-        if not treatments[-1].startswith("kept"):
+        decisions.append(_decision(column, candidates, weight))
+        if not decisions[-1].kept:
             features.append(None)
             continue
         if column.kind == "categorical":
@@ -130,20 +132,20 @@ def fit_encoding(
         raise TableError(
             "no column carries information: every column is constant, empty or of weight 0."
         )
-    return Encoding(tuple(features), tuple(treatments), at)
+    return Encoding(tuple(features), tuple(decisions), at)
 
 
-def _treatment(column: Column, candidates: list[Any], weight: float) -> str:
+def _decision(column: Column, candidates: list[Any], weight: float) -> Decision:
     values = column.frequencies.keys() | {value for value in candidates if value is not OTHER}
     if not values:
-        return "ignored: no value is observed"
+        return Decision("unobserved")
     if len(values) == 1:
-        return "ignored: every observed value is the same"
+        return Decision("constant")
     if weight == 0.0:
-        return "left out: weight 0"
+        return Decision("weightless")
     if len(column.frequencies) < 2:
-        return "kept: observed values do not differ, but candidates do"
-    return column.treatment
+        return Decision("candidates_differ")
+    return column.decision
 
 
 def _numeric(

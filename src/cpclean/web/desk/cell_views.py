@@ -125,8 +125,9 @@ def typed_values(
     for name, text in typed.items():
         if name not in holes:
             raise AnswerError(
-                f"column {str(name)[:80]!r} is no hole of row {number}; what can be told is "
-                f"{offenders(map(repr, holes), limit=8)}."
+                f"column {str(name)[:80]!r} is not missing in row {number}; missing columns: "
+                f"{offenders(map(repr, holes), limit=8)}.",
+                column=str(name),
             )
         if text is None or (isinstance(text, str) and not text.strip()):
             continue
@@ -157,5 +158,6 @@ def _value(column: Column, given: Any) -> Any:
 
 def _unusable(column: Column, given: Any) -> AnswerError:
     return AnswerError(
-        f"column {column.name!r} takes {NEEDS[column.kind]}; got {str(given)[:80]!r}."
+        f"column {column.name!r} takes {NEEDS[column.kind]}; got {str(given)[:80]!r}.",
+        column=column.name,
     )

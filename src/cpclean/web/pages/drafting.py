@@ -13,6 +13,7 @@ import numpy as np
 
 from cpclean.analysis.words import count, listed
 from cpclean.data.columns import Column
+from cpclean.data.decisions import DOUBTS
 from cpclean.data.frames import columns_from
 from cpclean.data.incomplete import Ints
 from cpclean.data.repairs import default_values
@@ -113,14 +114,14 @@ def _column_look(
 ) -> ColumnLook:
     n_holes = int(column.missing.sum())
     candidates = _candidates(column) if own is None else listed([str(one) for one in own], 8)
-    doubt = column.treatment.removeprefix("kept, but ")
+    doubt = column.decision.words.removeprefix("kept, but ")
     return ColumnLook(
         column.name,
         detected,
         choice.kinds.get(column.name, ""),
         n_holes,
         candidates if n_holes else "no holes",
-        f"It {doubt}; leave it out?" if doubt != column.treatment else "",
+        f"It {doubt}; leave it out?" if column.decision.code in DOUBTS else "",
         column.name in choice.dropped,
         choice.repairs.get(column.name, ""),
     )

@@ -12,6 +12,7 @@ from cpclean.analysis.words import listed
 from cpclean.data.columns import ABSENT
 from cpclean.data.rows import Cell
 from cpclean.data.values import is_mark
+from cpclean.errors import CPCleanError
 from cpclean.web.desk.cell_views import said_text, text_of
 from cpclean.web.desk.listing import own_word
 from cpclean.web.desk.views import CellView, ProgressView, QuestionView
@@ -192,9 +193,8 @@ def where(error: Exception, asked: Sequence[CellView], sent: AnswerForm | None) 
     """The column that an error is about; None if it is about none."""
     if sent is None or sent.candidate is not None:
         return None
-    named = [cell.column for cell in asked if repr(cell.column) in str(error)]
-    if named:
-        return named[0]
+    if isinstance(error, CPCleanError) and error.column in {cell.column for cell in asked}:
+        return error.column
     return asked[0].column if len(asked) == 1 else None
 
 
