@@ -35,6 +35,7 @@ from cpclean.queries.cell_gains import (
 from cpclean.queries.certain import possible_in_block
 from cpclean.queries.gains import BlockGains, gains_in_block
 from cpclean.queries.geometry import Metric, Near, Query, aside, ask, check_magnitude
+from cpclean.queries.kernel_arrays import FIRST_CANDIDATE, PRECOMPUTED
 from cpclean.queries.prepared import Prepared, frozen, prepare_changed, prepared_rows
 from cpclean.queries.shares import shares_in_block
 
@@ -82,7 +83,7 @@ class Board:
         self._query = _with_distances(self._asked)
         if not len(self._query.inverse):
             raise QueryError("validation needs at least one point; got none.")
-        self._first = self._query.rows.spans[:, 3]
+        self._first = self._query.rows.spans[:, FIRST_CANDIDATE]
         self._cells = cells
         self.index = None if cells is None else cell_index(data, cells)
         size = len(self._query.points)
@@ -204,7 +205,7 @@ class Board:
         """The query over data that differs in one row."""
         prepare_changed(self.data, data, row)
         after = replace(self._query, data=data, rows=prepared_rows(data).rows)
-        if after.metric == _near.PRECOMPUTED:
+        if after.metric == PRECOMPUTED:
             return self._with_distances(after, row, candidate)
         check_magnitude(prepared_rows(data), after.points, after.metric)
         return after
@@ -228,12 +229,12 @@ class Board:
     def _with_distances(self, query: Query, row: int, candidate: int | None) -> Query:
         """Say where the distances of a changed row stand; new ones are measured."""
         spans = query.rows.spans.copy()
-        spans[:, 3] = self._query.rows.spans[:, 3]
+        spans[:, FIRST_CANDIDATE] = self._query.rows.spans[:, FIRST_CANDIDATE]
         points = query.points
         if candidate is not None:
-            spans[row, 3] = self._first[row] + candidate
+            spans[row, FIRST_CANDIDATE] = self._first[row] + candidate
         else:
-            spans[row, 3] = points.shape[1]
+            spans[row, FIRST_CANDIDATE] = points.shape[1]
             points = np.hstack([points, self._distances(query.data, row)])
         spans.flags.writeable = False
         return replace(query, rows=query.rows._replace(spans=spans), points=points)

@@ -1,7 +1,13 @@
 """Kernel that groups a row's conditionals by the value of one cell.
 
-Given that a cell has a certain value, the shares of the labels are the average, weighed by prior,
-of the shares given each candidate with that value. Cost: O(candidates x cells x labels) a row.
+Given that a cell has a certain value, the shares of the labels are the average, weighted by prior,
+of the shares given each candidate with that value. For every cell of every row:
+
+1. *Clear* the sums of as many groups as the cell has values.
+2. *Group* the candidates by their value: add up prior mass, and prior times share per label.
+3. *Compare* the entropy expected over the groups with the entropy before.
+
+Cost: O(candidates x cells x labels) per row.
 """
 
 from __future__ import annotations
@@ -28,7 +34,7 @@ def cell_gains(index, rows, rank, at, beyond, before, gains):
 
     index is a `CellIndex`; rank holds, for every candidate of the rows, its position or -1. at
     (positions, labels) and beyond (rows, labels) are the shares given each position, and given that
-    the row lies beyond the last; before is the entropy. Fills gains, one a cell of the rows.
+    the row lies beyond the last; before is the entropy. Fills gains, one per cell of the rows.
     """
     n_labels = at.shape[1]
     sums = np.empty((index.most_values, n_labels))
@@ -41,11 +47,13 @@ def cell_gains(index, rows, rank, at, beyond, before, gains):
         for cell in range(index.n_cells[row]):
             codes = index.codes[index.codes_at[row] + cell * size :]
             prior = index.prior[index.prior_at[row] :]
+            # Step 1.
             n_groups = 0
             for j in range(size):
                 n_groups = max(n_groups, codes[j] + 1)
             sums[:n_groups] = 0.0
             mass[:n_groups] = 0.0
+            # Step 2.
             for j in range(size):
                 place = rank[first + j]
                 group = codes[j]
@@ -53,6 +61,7 @@ def cell_gains(index, rows, rank, at, beyond, before, gains):
                 for label in range(n_labels):
                     share = at[place, label] if place >= 0 else beyond[i, label]
                     sums[group, label] += prior[j] * share
+            # Step 3.
             left = 0.0
             for group in range(n_groups):
                 if mass[group] > 0.0:

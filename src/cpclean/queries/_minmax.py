@@ -7,9 +7,16 @@ nearer, b_m = rows that can be nearer, cap_m = c - 1 if m < l else c (votes that
     c >= 1,   a_m <= cap_m for all m,   and   sum a_m <= K - c <= sum min(b_m, cap_m).
 
 Rows of label l sit at their nearest candidate without loss; the others fill the remaining K - c
-places without outvoting l. One sweep over the rows' nearest and farthest candidates finds every
-threshold that matters: O(R) steps, each O(labels^2) at worst and O(labels) as a rule.
-Integers only: no answer of Q1 hangs on a sum of floats.
+places without outvoting l. One sweep over the rows' nearest and farthest candidates, from near to
+far, finds every threshold that matters:
+
+1. *Count.* A row's nearest candidate is one more row that can be nearer, its farthest one more that
+   must be; where both are at one position, they count together.
+2. *Stop* when more than K rows must be nearer: no later threshold holds.
+3. *Test* every label not yet found possible.
+
+Cost: O(R) steps per point for R near rows, each O(labels^2) at worst and O(labels) as a rule.
+Integers only: no answer of Q1 depends on a sum of floats.
 """
 
 from __future__ import annotations
@@ -20,7 +27,7 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def _wins(label, can, must, n_neighbors, total_can, total_must):
-    """Whether the threshold at hand lets a label win; can and must count rows a label."""
+    """Step 3: whether this threshold lets a label win; can and must count rows per label."""
     votes = can[label]
     places = n_neighbors - votes
     if votes < 1 or total_must - must[label] > places or total_can - can[label] < places:
@@ -49,6 +56,7 @@ def possible(near_ptr, side, label_ptr, present, event_ptr, event, n_neighbors, 
         total_can = 0
         total_must = 0
         for e in range(event_ptr[p], event_ptr[p + 1]):
+            # Step 1.
             code = event[e]
             joined = code < 0
             if joined:
@@ -62,8 +70,10 @@ def possible(near_ptr, side, label_ptr, present, event_ptr, event, n_neighbors, 
                 total_can += 1
             if joined:
                 continue
+            # Step 2.
             if total_must > n_neighbors:
                 break
+            # Step 3.
             for label in range(n_labels):
                 found = present[label_ptr[p] + label]
                 if not out[p, found]:

@@ -5,11 +5,15 @@ above: distances are sums over features in feature order, and rounding is monoto
 sum over the box needs no margin. The K-th smallest upper bound is the point's *reach*; a row that
 begins beyond it is among the K nearest in no world.
 
-1. Rows stand in blocks of neighbours, and a block has a box around its rows' boxes.
-2. Bound the distances of all blocks; look through the rows of the nearest one.
-3. Look through every other block that does not begin beyond the reach found so far.
+Rows stand in blocks of neighbours (`blocks`), and a block has a box around its rows' boxes.
 
-Cost: O(N d) a point at worst, for N rows and d features; the blocks passed over cost a 256th.
+1. *Blocks.* Bound the distances of all blocks; look through the rows of the nearest one for a
+   first reach.
+2. *Rows.* Look through every block that does not begin beyond the reach found so far; the reach
+   falls with every row that ends nearer.
+3. *Sift* the rows found by the final reach, and bring each point's rows into ascending order.
+
+Cost: O(N d) per point at worst, for N rows and d features; the blocks passed over cost a 256th.
 
 Kernels that call each other share this file: the compilation cache does not see edits to a
 callee in another file.
@@ -17,50 +21,25 @@ callee in another file.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
 
-EUCLIDEAN, MANHATTAN, CHEBYSHEV, LINEAR, COSINE, PRECOMPUTED = range(6)
-
-BLOCK = 256  # rows bounded at a time, so that the bounds stay in the first-level cache
-
+from cpclean.queries.kernel_arrays import (
+    BLOCK,
+    CHEBYSHEV,
+    COSINE,
+    EUCLIDEAN,
+    FIRST_CANDIDATE,
+    LEAST,
+    MANHATTAN,
+    MOST,
+    PRECOMPUTED,
+    SIZE,
+)
 
 # The powers of two below 2^64 leave different remainders modulo 67: which bit leaves which.
 _BIT = np.zeros(67, np.int64)
 _BIT[[2**bit % 67 for bit in range(64)]] = np.arange(64)
-
-
-class Sparse(NamedTuple):
-    """The non-zeros of every cell value of a wide table of mostly zeros (one-hot); else empty."""
-
-    at: np.ndarray  # value v, counted as in Rows.weights, has at[v]..at[v + 1] - 1
-    column: np.ndarray
-    value: np.ndarray
-
-
-class Boxes(NamedTuple):
-    """Bounding boxes of sets of vectors."""
-
-    low: np.ndarray  # (d, n)
-    high: np.ndarray  # (d, n)
-    norms: np.ndarray  # (2, n) bounds of |x|^2, for cosine
-
-
-class Rows(NamedTuple):
-    """The arrays of an incomplete dataset, as kernels want them (few: each one costs a call)."""
-
-    base: np.ndarray  # (N, d) the first candidate of every row
-    spans: np.ndarray  # (N, 4) first cell, number of cells, of candidates, first flat candidate
-    cells: np.ndarray  # (C, 5) first column, end, number of values, where values, weights begin
-    values: np.ndarray  # every cell's values, column by column
-    weights: np.ndarray  # every cell's prior
-    order: np.ndarray  # (N) the rows in blocks of neighbours, ascending within a block
-    block_at: np.ndarray  # (B + 1) where each block begins in order
-    boxes: Boxes  # of the rows, in that order
-    block_boxes: Boxes  # of the blocks
-    sparse: Sparse
 
 
 @njit(cache=True, nogil=True)
@@ -114,8 +93,8 @@ def _bound_boxes(boxes, metric, t, first, count, near, far):
                 far[r] -= one if one < two else two
     if metric == COSINE:
         for r in range(count):
-            norm_low = boxes.norms[0, first + r]
-            norm_high = boxes.norms[1, first + r]
+            norm_low = boxes.norms[LEAST, first + r]
+            norm_high = boxes.norms[MOST, first + r]
             _bound_cosine(-near[r], -far[r], norm_low, norm_high, r, near, far)
 
 
@@ -127,15 +106,15 @@ def _bound_rows(rows, metric, t, first, count, near, far):
         return
     for r in range(count):
         row = rows.order[first + r]
-        at = rows.spans[row, 3]
-        own = t[at : at + rows.spans[row, 2]]
+        at = rows.spans[row, FIRST_CANDIDATE]
+        own = t[at : at + rows.spans[row, SIZE]]
         near[r] = own.min()
         far[r] = own.max()
 
 
 @njit(cache=True, nogil=True)
 def _begin(rows, metric, X, nearest_ends):
-    """Where all blocks begin, for all points; each point's nearest block is looked through."""
+    """Step 1: where all blocks begin, for all points; each point's nearest block is searched."""
     n_points = X.shape[0]
     n_blocks = rows.block_at.shape[0] - 1
     begins = np.full((n_points, n_blocks), -np.inf)  # distances are given: nothing to pass over
@@ -180,7 +159,7 @@ def _bound_cosine(dot_high, dot_low, norm_low, norm_high, r, near, far):
 
 @njit(cache=True, nogil=True)
 def _replace_top(heap, value):
-    """Put a value in place of the largest of a max-heap."""
+    """Replace the largest value of a max-heap."""
     size = heap.shape[0]
     at = 0
     while True:
@@ -217,8 +196,10 @@ def near_rows(rows, metric, X, n_neighbors, limit):
     ptr = np.zeros(n_points + 1, np.int64)
     near = np.empty(BLOCK)
     far = np.empty(BLOCK)
-    nearest_ends = np.full((n_points, n_neighbors), np.inf)  # a max-heap a point
+    nearest_ends = np.full((n_points, n_neighbors), np.inf)  # one max-heap per point
+    # Step 1: a first reach.
     begins, nearest_block = _begin(rows, metric, X, nearest_ends)
+    # Step 2: the rows of every block that begins within reach.
     found = np.empty(4096, np.int64)
     found_row = np.empty(4096, np.int64)
     found_bound = np.empty(4096)
@@ -251,6 +232,7 @@ def near_rows(rows, metric, X, n_neighbors, limit):
                 found_row[n_found] = rows.order[first + r]
                 found_bound[n_found] = near[r]
                 n_found += near[r] <= top
+    # Step 3: count what is within the final reach, copy it point by point, sort.
     reach = nearest_ends[:, 0].copy()
     for i in range(n_found):
         ptr[found[i] + 1] += found_bound[i] <= reach[found[i]]
@@ -272,7 +254,7 @@ def near_rows(rows, metric, X, n_neighbors, limit):
 @njit(cache=True, nogil=True)
 def _ascending(n_rows, ptr, row, bound):
     """Sort every point's rows, and their bounds with them: equal distances go by that order."""
-    marks = np.zeros(n_rows // 64 + 1, np.uint64)  # a bit a row
+    marks = np.zeros(n_rows // 64 + 1, np.uint64)  # one bit per row
     bound_of = np.empty(n_rows)
     for p in range(ptr.shape[0] - 1):
         for i in range(ptr[p], ptr[p + 1]):

@@ -4,13 +4,23 @@ Nearer comes first; at equal distance the smaller row comes first; candidates of
 equal distance are one position. Every distance is a sum over features in feature order, so
 equal vectors tie exactly whichever way they were built.
 
-1. `positions`  opens rows from the nearest bounding box outwards: distances of all their
-                candidates, cell by cell; stops where what lies farther cannot matter; merges,
-                sorts, and notes the prior mass that lies farther in the same row.
-2. `extremes`   for certainty alone: each near row's smallest and largest distance, without
-                writing out the product of a factored row.
+`positions`, for shares and conditionals:
 
-Cost: O(P d) for P candidates of the opened rows; sorting is linear as a rule.
+1. *Open* rows from the nearest bounding box outwards: the distances of all their candidates, cell
+   by cell, and where their prior weights stand.
+2. *Stop* where what lies farther cannot matter: all but `slack` of the mass has K rows within.
+3. *Collect* the candidates within that radius; a row's share beyond it is only summed.
+4. *Sort*, and merge the candidates of one row at one distance into one position.
+5. *Sum* each row's prior mass up to every position, and beyond it.
+
+`extremes`, for certainty alone:
+
+6. *Choose* the rows to open: all of them, or those whose boxes begin nearest.
+7. *Measure* each opened row's smallest and largest distance; no product of cells is written out.
+8. *Sort* these as events; a row that begins and ends at one position is one step.
+
+Cost: O(P d) per point for P candidates of the opened rows; sorting is linear as a rule. Extremes of
+factored rows cost O(d + values) per row instead.
 
 Kernels that call each other share this file: the compilation cache does not see edits to a
 callee in another file.
@@ -23,7 +33,22 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from cpclean.queries._near import CHEBYSHEV, COSINE, EUCLIDEAN, LINEAR, PRECOMPUTED
+from cpclean.queries.kernel_arrays import (
+    CHEBYSHEV,
+    COSINE,
+    EUCLIDEAN,
+    FIRST_CANDIDATE,
+    FIRST_CELL,
+    LINEAR,
+    N_CELLS,
+    N_VALUES,
+    PRECOMPUTED,
+    SIZE,
+    START,
+    STOP,
+    VALUES_AT,
+    WEIGHTS_AT,
+)
 
 _NORM = 6  # |x|^2, summed like a distance
 
@@ -33,6 +58,10 @@ _TINY, _HUGE = 1e-290, 1e300  # widths that can be divided by without over- or u
 _INSERTION = 24  # buckets up to this size are sorted by insertion
 _LONG = 1000  # candidates of a row beyond which plain sums lose too much
 _OPEN_FIRST = 48  # rows opened before the first look at how much is still undecided
+
+# Columns of `Work.pool`: where an opened row's distances begin and end (-1: not opened), and what
+# is added to reach its weights.
+_BEGIN, _END, _SHIFT = range(3)
 
 # Unsigned numbers: an index that cannot be negative needs no check for counting from the end.
 _0, _1, _2, _3, _4 = (np.uint64(number) for number in range(5))
@@ -72,10 +101,10 @@ def _join(metric, total, term):
 
 @njit(cache=True, nogil=True)
 def _sums(base, first_cell, n_cells, cells, values, metric, t, terms, total):
-    """One sum a candidate of a row, always in feature order.
+    """One sum per candidate of a row, always in feature order.
 
     Cell by cell, every partial sum branches into one for each of the cell's values, four at a
-    time so that the processor adds them side by side.
+    time so that the processor adds them in parallel.
     """
     n_features = t.shape[0]
     for f in range(n_features):
@@ -84,10 +113,8 @@ def _sums(base, first_cell, n_cells, cells, values, metric, t, terms, total):
     total[0] = 0.0
     column = 0
     for cell in range(first_cell, first_cell + n_cells):
-        start = cells[cell, 0]
-        stop = cells[cell, 1]
-        size = np.uint64(cells[cell, 2])
-        at = np.uint64(cells[cell, 3])
+        start, stop = cells[cell, START], cells[cell, STOP]
+        size, at = np.uint64(cells[cell, N_VALUES]), np.uint64(cells[cell, VALUES_AT])
         end = n_features if cell == first_cell + n_cells - 1 else stop
         for e in range(count - 1, -1, -1):  # from the end: partial sums are branched in place
             before = total[e]
@@ -126,7 +153,7 @@ def _sums(base, first_cell, n_cells, cells, values, metric, t, terms, total):
                     a = _join(metric, a, terms[f])
                 total[out + j] = a
         column = end
-        count *= cells[cell, 2]
+        count *= cells[cell, N_VALUES]
     if n_cells == 0:
         for f in range(n_features):
             total[0] = _join(metric, total[0], terms[f])
@@ -149,7 +176,7 @@ def _sums_wide(base, first_cell, n_cells, cells, sparse, metric, t, nonzero, ter
     total[0] = 0.0
     q = 0
     for cell in range(first_cell, first_cell + n_cells):
-        start, stop, size = cells[cell, 0], cells[cell, 1], cells[cell, 2]
+        start, stop, size = cells[cell, START], cells[cell, STOP], cells[cell, N_VALUES]
         first = q
         while q < n_live and live[q] < start:
             q += 1
@@ -163,7 +190,7 @@ def _sums_wide(base, first_cell, n_cells, cells, sparse, metric, t, nonzero, ter
             for j in range(size - 1, -1, -1):
                 here = before
                 k = t_first
-                number = cells[cell, 4] + j
+                number = cells[cell, WEIGHTS_AT] + j
                 for v in range(sparse.at[number], sparse.at[number + 1]):
                     column = sparse.column[v]
                     while k < nonzero.shape[0] and nonzero[k] < column:
@@ -189,19 +216,20 @@ def _distances(base, span, cells, values, sparse, metric, t, nonzero, terms, liv
     """Distances of all candidates of a row, in the order of their numbers."""
     kind = LINEAR if metric == COSINE else metric
     wide = sparse.at.shape[0] > 0
+    first, n_cells = span[FIRST_CELL], span[N_CELLS]
     if metric == PRECOMPUTED:
-        for j in range(span[2]):
-            total[j] = t[span[3] + j]
+        for j in range(span[SIZE]):
+            total[j] = t[span[FIRST_CANDIDATE] + j]
     elif wide:
-        _sums_wide(base, span[0], span[1], cells, sparse, kind, t, nonzero, terms, live, total)
+        _sums_wide(base, first, n_cells, cells, sparse, kind, t, nonzero, terms, live, total)
     else:
-        _sums(base, span[0], span[1], cells, values, kind, t, terms, total)
+        _sums(base, first, n_cells, cells, values, kind, t, terms, total)
     if metric == COSINE:
         if wide:
-            _sums_wide(base, span[0], span[1], cells, sparse, _NORM, t, nonzero, terms, live, norm)
+            _sums_wide(base, first, n_cells, cells, sparse, _NORM, t, nonzero, terms, live, norm)
         else:
-            _sums(base, span[0], span[1], cells, values, _NORM, t, terms, norm)
-        for j in range(span[2]):
+            _sums(base, first, n_cells, cells, values, _NORM, t, terms, norm)
+        for j in range(span[SIZE]):
             total[j] = _cosine_order(-total[j], norm[j])
 
 
@@ -210,9 +238,9 @@ def _product_weights(span, cells, weights, out):
     """Prior weights of all candidates of a factored row: the product over its cells."""
     count = 1
     out[0] = 1.0
-    for cell in range(span[0], span[0] + span[1]):
-        size = cells[cell, 2]
-        at = cells[cell, 4]
+    for cell in range(span[FIRST_CELL], span[FIRST_CELL] + span[N_CELLS]):
+        size = cells[cell, N_VALUES]
+        at = cells[cell, WEIGHTS_AT]
         for e in range(count - 1, -1, -1):
             whole = out[e]
             for j in range(size):
@@ -272,23 +300,6 @@ def _sort(distance, order, spare, counts):
 # -- positions ---------------------------------------------------------------------------
 
 
-class Positions(NamedTuple):
-    """Sorted positions of a block of points.
-
-    Point p has rows row_ptr[p]..row_ptr[p+1]-1 and positions ptr[p]..ptr[p+1]-1.
-    """
-
-    row_ptr: np.ndarray
-    rows: np.ndarray  # the rows that matter, ascending
-    beyond: np.ndarray  # the prior mass of each that lies beyond the last position
-    ptr: np.ndarray
-    owner: np.ndarray  # the position's row, as its place among the point's rows
-    weight: np.ndarray  # prior mass at the position
-    nearer: np.ndarray  # prior mass of the row up to and including the position
-    far: np.ndarray  # prior mass of the row that lies farther
-    rank: np.ndarray  # for every candidate of the rows: its position, or -1 beyond the last
-
-
 @njit(cache=True, nogil=True)
 def _grown(array, used, size):
     larger = np.empty(size, array.dtype)
@@ -298,17 +309,17 @@ def _grown(array, used, size):
 
 @njit(cache=True, nogil=True)
 def _settled(opened, pool, distance, weight, radius, slack, nearer):
-    """Whether all but `slack` of the mass lies in worlds with K opened rows within radius."""
+    """Step 2: whether all but `slack` of the mass is in worlds with K opened rows within radius."""
     nearer[:] = 0.0
     nearer[0] = 1.0
     n_whole = 0
     for q in range(opened.shape[0]):
         local = opened[q]
-        start, stop, shift = pool[local, 0], pool[local, 1], pool[local, 2]
+        start, stop, shift = pool[local, _BEGIN], pool[local, _END], pool[local, _SHIFT]
         outside = 0.0
         inside = 0.0
         n_outside = 0
-        for e in range(start, stop):  # no branches: they could not be foreseen
+        for e in range(start, stop):  # no branches: they could not be predicted
             out = distance[e] > radius
             outside += weight[e + shift] if out else 0.0
             inside += 0.0 if out else weight[e + shift]
@@ -323,10 +334,10 @@ def _settled(opened, pool, distance, weight, radius, slack, nearer):
 
 
 class Work(NamedTuple):
-    """Room for one point; allocated once a block."""
+    """Room for one point; allocated once per block."""
 
     opened: np.ndarray  # (rows,) near rows from the nearest box outwards
-    pool: np.ndarray  # (rows, 3) a row's start and end in the pool, and the shift to its weights
+    pool: np.ndarray  # (rows, 3) _BEGIN, _END, _SHIFT of a near row
     pool_distance: np.ndarray  # distances of the opened rows' candidates
     weights: np.ndarray  # the rows' weights, then 1 (a clean row's), then products of cells
     distance: np.ndarray  # positions not yet sorted, row by row
@@ -353,9 +364,9 @@ def _make_work(rows, metric, near_ptr, near, n_neighbors):
     for p in range(near_ptr.shape[0] - 1):
         own = 0
         for i in range(near_ptr[p], near_ptr[p + 1]):
-            own += rows.spans[near[i], 2]
-            largest = max(largest, rows.spans[near[i], 2])
-            factored = factored or rows.spans[near[i], 1] > 1
+            own += rows.spans[near[i], SIZE]
+            largest = max(largest, rows.spans[near[i], SIZE])
+            factored = factored or rows.spans[near[i], N_CELLS] > 1
         size = max(size, own)
         n_rows = max(n_rows, near_ptr[p + 1] - near_ptr[p])
     n_weights = rows.weights.shape[0]
@@ -375,40 +386,41 @@ def _make_work(rows, metric, near_ptr, near, n_neighbors):
 
 @njit(cache=True, nogil=True)
 def _open(rows, metric, t, near, bound, reach, slack, work):
-    """Open rows until what lies farther cannot matter; returns the radius up to which it can."""
+    """Steps 1 and 2: open rows until what lies farther cannot matter; returns that radius."""
     base, spans, cells, values = rows.base, rows.spans, rows.cells, rows.values
     opened, pool, distance, weights = work.opened, work.pool, work.pool_distance, work.weights
     n_near = near.shape[0]
     nonzero = np.flatnonzero(t)
     _sort(bound, opened, work.spare, work.counts)
-    pool[:n_near, 1] = -1
+    pool[:n_near, _END] = -1
     n_opened = 0
     used = 0
     n_weights = rows.weights.shape[0]
     products = n_weights + 1
     target = min(_OPEN_FIRST, n_near)
     while True:
+        # Step 1: distances of the next rows' candidates.
         for q in range(n_opened, target):
             local = opened[q]
             row = near[local]
             span = spans[row]
             _distances(base[row], span, cells, values, rows.sparse, metric, t, nonzero,
                        work.terms, work.live, distance[used:], work.norm)  # fmt: skip
-            pool[local, 0] = used
-            if span[1] == 0:
-                pool[local, 2] = n_weights - used
-            elif span[1] == 1:
-                pool[local, 2] = cells[span[0], 4] - used
+            pool[local, _BEGIN] = used
+            if span[N_CELLS] == 0:
+                pool[local, _SHIFT] = n_weights - used
+            elif span[N_CELLS] == 1:
+                pool[local, _SHIFT] = cells[span[FIRST_CELL], WEIGHTS_AT] - used
             else:
-                pool[local, 2] = products - used
+                pool[local, _SHIFT] = products - used
                 _product_weights(span, cells, rows.weights, weights[products:])
-                products += span[2]
-            used += span[2]
-            pool[local, 1] = used
+                products += span[SIZE]
+            used += span[SIZE]
+            pool[local, _END] = used
         n_opened = target
         if n_opened == n_near:
             return reach
-        # Rows not opened begin here or farther: only what is strictly nearer is complete.
+        # Step 2. Rows not opened begin here or farther: only what is strictly nearer is complete.
         radius = np.nextafter(bound[opened[n_opened]], -np.inf)
         if _settled(opened[:n_opened], pool, distance, weights, radius, slack, work.nearer):
             return radius
@@ -417,7 +429,7 @@ def _open(rows, metric, t, near, bound, reach, slack, work):
 
 @njit(cache=True, nogil=True)
 def _collect(n_near, radius, work, rank, rank_from, kept, beyond):
-    """Positions within radius, row by row; returns how many, and how many rows are kept.
+    """Step 3: positions within radius, row by row; returns how many, and how many rows are kept.
 
     A kept row's number goes to kept, its mass beyond radius to beyond. If rank has room, every
     candidate notes its place there from rank_from on, -1 beyond.
@@ -427,7 +439,8 @@ def _collect(n_near, radius, work, rank, rank_from, kept, beyond):
     n = 0
     n_kept = 0
     for local in range(n_near):
-        start, stop, shift = work.pool[local, 0], work.pool[local, 1], work.pool[local, 2]
+        entry = work.pool[local]
+        start, stop, shift = entry[_BEGIN], entry[_END], entry[_SHIFT]
         if stop < 0:
             continue
         mine = n
@@ -443,7 +456,7 @@ def _collect(n_near, radius, work, rank, rank_from, kept, beyond):
                         into = other
                         break
                 mass += weight[into] if into < n else 0.0
-            # Written in any case, kept if within: a branch here could not be foreseen.
+            # Written in any case, kept if within: a branch here could not be predicted.
             out = pool_distance[e] > radius
             distance[into] = pool_distance[e]
             weight[into] = mass
@@ -479,11 +492,12 @@ def _add_up(mass, lost, row, term, careful):
 
 @njit(cache=True, nogil=True)
 def _emit(n, beyond, work, out_owner, out_weight, out_nearer, out_far):
-    """Sort n collected positions, merge those of one row at one distance; returns how many.
+    """Steps 4 and 5: sort n collected positions, merge those of one row; returns how many.
 
     Leaves in work.spare where each collected position went.
     """
     distance, order, mass, lost = work.distance, work.order, work.mass, work.lost
+    # Step 4: sort and merge.
     _sort(distance[:n], order, work.spare, work.counts)
     at = -1
     for i in range(n):
@@ -496,6 +510,7 @@ def _emit(n, beyond, work, out_owner, out_weight, out_nearer, out_far):
         else:
             out_weight[at] += work.weight[one]
         work.spare[one] = at
+    # Step 5: each row's mass so far, from near to far; then what lies farther, from far to near.
     n_rows = beyond.shape[0]
     mass[:n_rows] = 0.0
     lost[:n_rows] = 0.0
@@ -531,12 +546,14 @@ def positions(rows, metric, X, near_ptr, near, bound, reach, n_neighbors, slack,
     rank = np.empty(4096 if want_rank else 0, np.int64)
     n_ranked = 0
     for p in range(n_points):
+        # Steps 1 and 2.
         own = near[near_ptr[p] : near_ptr[p + 1]]
         radius = _open(rows, metric, X[p], own, bound[near_ptr[p] : near_ptr[p + 1]], reach[p],
                        slack, work)  # fmt: skip
-        used = work.pool[: own.shape[0], 1].max()
+        used = work.pool[: own.shape[0], _END].max()
         if want_rank and n_ranked + used > rank.shape[0]:
             rank = _grown(rank, n_ranked, 2 * (n_ranked + used))
+        # Step 3.
         begin = row_ptr[p]
         n, n_kept = _collect(own.shape[0], radius, work, rank, n_ranked, kept[begin:],
                              beyond[begin:])  # fmt: skip
@@ -547,6 +564,7 @@ def positions(rows, metric, X, near_ptr, near, bound, reach, n_neighbors, slack,
             weight = _grown(weight, at, 2 * (at + n))
             nearer = _grown(nearer, at, 2 * (at + n))
             far = _grown(far, at, 2 * (at + n))
+        # Steps 4 and 5.
         n = _emit(n, beyond[begin:end], work, owner[at:], weight[at:], nearer[at:], far[at:])
         if want_rank:
             for i in range(n_ranked, n_ranked + used):
@@ -574,25 +592,22 @@ def _chain_extremes(base, span, cells, values, metric, t):
     low = 0.0
     high = 0.0
     column = 0
-    for cell in range(span[0], span[0] + span[1]):
-        start, stop, size, at = cells[cell, 0], cells[cell, 1], cells[cell, 2], cells[cell, 3]
+    for cell in range(span[FIRST_CELL], span[FIRST_CELL] + span[N_CELLS]):
+        start, stop = cells[cell, START], cells[cell, STOP]
+        size, at = cells[cell, N_VALUES], cells[cell, VALUES_AT]
         for f in range(column, start):
             low = _join(metric, low, _term(metric, base[f], t[f]))
             high = _join(metric, high, _term(metric, base[f], t[f]))
-        lowest = np.inf
-        highest = -np.inf
+        lowest, highest = np.inf, -np.inf
         for j in range(size):
-            from_low = low
-            from_high = high
+            from_low, from_high = low, high
             for f in range(start, stop):
                 term = _term(metric, values[at + (f - start) * size + j], t[f])
                 from_low = _join(metric, from_low, term)
                 from_high = _join(metric, from_high, term)
             lowest = min(lowest, from_low)
             highest = max(highest, from_high)
-        low = lowest
-        high = highest
-        column = stop
+        low, high, column = lowest, highest, stop
     for f in range(column, t.shape[0]):
         low = _join(metric, low, _term(metric, base[f], t[f]))
         high = _join(metric, high, _term(metric, base[f], t[f]))
@@ -603,8 +618,8 @@ def _chain_extremes(base, span, cells, values, metric, t):
 def extremes(rows, metric, X, near_ptr, near, bound, reach, most_opened):
     """The near rows' nearest and farthest candidates, as events from near to far.
 
-    Opens at most `most_opened` rows a point, from the nearest bounding box outwards; events are
-    told up to where the next box begins, or up to reach. Returns (ptr, event, complete): point p
+    Opens at most `most_opened` rows per point, from the nearest bounding box outwards; events are
+    listed up to where the next box begins, or up to reach. Returns (ptr, event, complete): point p
     has event[ptr[p]:ptr[p+1]], and complete[p] says that these are all. An event 2 i says that the
     i-th near row of the point begins, 2 i + 1 that it has ended. Stored as -1 - event where the
     next event is at the same position: a row that begins and ends at once.
@@ -616,8 +631,8 @@ def extremes(rows, metric, X, near_ptr, near, bound, reach, most_opened):
     for p in range(n_points):
         most = max(most, near_ptr[p + 1] - near_ptr[p])
     for row in near:
-        if spans[row, 1] < 2 or metric == COSINE or metric == PRECOMPUTED:
-            largest = max(largest, spans[row, 2])
+        if spans[row, N_CELLS] < 2 or metric == COSINE or metric == PRECOMPUTED:
+            largest = max(largest, spans[row, SIZE])
     ptr = np.zeros(n_points + 1, np.int64)
     out = np.empty(2 * near.shape[0], np.int64)
     complete = np.empty(n_points, np.bool_)
@@ -632,6 +647,7 @@ def extremes(rows, metric, X, near_ptr, near, bound, reach, most_opened):
     total = np.empty(largest)
     norm = np.empty(largest)
     for p in range(n_points):
+        # Step 6.
         own = near[near_ptr[p] : near_ptr[p + 1]]
         bounds = bound[near_ptr[p] : near_ptr[p + 1]]
         nonzero = np.flatnonzero(X[p])
@@ -645,18 +661,18 @@ def extremes(rows, metric, X, near_ptr, near, bound, reach, most_opened):
             _sort(bounds, opened, spare, counts)
             radius = np.nextafter(bounds[opened[n_opened]], -np.inf)
             opened[:n_opened].sort()
+        # Step 7.
         n = 0
         for local in opened[:n_opened]:
             row = own[local]
             span = spans[row]
-            if span[1] > 1 and metric != COSINE and metric != PRECOMPUTED:
+            if span[N_CELLS] > 1 and metric != COSINE and metric != PRECOMPUTED:
                 low, high = _chain_extremes(base[row], span, cells, values, metric, X[p])
             else:
                 _distances(base[row], span, cells, values, rows.sparse, metric, X[p], nonzero,
                            terms, live, total, norm)  # fmt: skip
-                low = total[0]
-                high = total[0]
-                for j in range(1, span[2]):
+                low = high = total[0]
+                for j in range(1, span[SIZE]):
                     low = total[j] if total[j] < low else low
                     high = total[j] if total[j] > high else high
             event[n] = 2 * local
@@ -665,6 +681,7 @@ def extremes(rows, metric, X, near_ptr, near, bound, reach, most_opened):
             event[n] = 2 * local + 1
             distance[n] = high
             n += high <= radius
+        # Step 8.
         _sort(distance[:n], order, spare, counts)
         at = ptr[p]
         for i in range(n):

@@ -7,7 +7,7 @@ polynomial of degree below its votes: [z^k] is the mass of worlds with k of its 
 
 One scan from near to far, position by position (row i, prior mass w):
 
-1. *Tree.* A binary product tree a label over the rows touched so far; a leaf is F + G z, the
+1. *Tree.* One binary product tree per label over the rows touched so far; a leaf is F + G z, the
    mass of its row that is farther / nearer. Untouched rows are the factor 1 and cost nothing.
 2. *Step.* On the path from leaf i to the root, E = product of the siblings = the polynomial of
    the label's other rows. The position decides for its label with mass w E[votes - 1], times
@@ -19,8 +19,8 @@ One scan from near to far, position by position (row i, prior mass w):
    V_i follows, since the row's conditionals average to the answer.
 4. *Stop* when the undecided mass cannot change the answer, or is zero.
 
-Cost: O(votes^2 log R) a position, for the answer and all conditionals together. Sums and
-products of non-negative numbers only, but for one subtraction a conditional. With a modulus,
+Cost: O(votes^2 log R) per position, for the answer and all conditionals together. Sums and
+products of non-negative numbers only, but for one subtraction per conditional. With a modulus,
 the same scan counts worlds in a prime field.
 
 Kernels that call each other share this file: the compilation cache does not see edits to a
@@ -39,7 +39,7 @@ _NEGLIGIBLE = 2.0**-60  # an undecided mass this much smaller than the answer ca
 
 
 class Room(NamedTuple):
-    """Trees and scratch for one point's scan; allocated once a block.
+    """Trees and scratch for one point's scan; allocated once per block.
 
     The two labels' trees share the arrays `poly` and `pending`: a node's coefficients lie side by
     side, a level's nodes side by side, and a label's levels from the leaves up.
@@ -128,6 +128,7 @@ def _scan(side, owner, weight, nearer, far, votes, size, slack, room, shares, wa
         other = 1 - mine
         level = level_at[mine]
         new = slot[row] < 0
+        # Step 1: a row met for the first time gets a leaf.
         if new:
             slot[row] = touched[mine]
             touched[mine] += 1
@@ -146,7 +147,8 @@ def _scan(side, owner, weight, nearer, far, votes, size, slack, room, shares, wa
         leaf = slot[row]
         last = touched[mine] - 1
         leaf_node = (level[0] + leaf) * size
-        if want_sums:  # pull what waits on the path down to the leaf, before the path changes
+        # Step 3, before the path changes: pull what waits on it down to the leaf.
+        if want_sums:
             for k in range(size):
                 seed[k] = 0.0
             for h in range(top[mine], 0, -1):
@@ -170,7 +172,7 @@ def _scan(side, owner, weight, nearer, far, votes, size, slack, room, shares, wa
             for k in range(size):
                 pending[leaf_node + k] = 0.0
             sums[at] = leaf_sum[row]
-        # Change the leaf and the path above it; E grows by a sibling a level.
+        # Step 2: change the leaf and the path above it; E grows by one sibling per level.
         near_mass = nearer[at]
         far_mass = far[at]
         for k in range(size):
@@ -200,7 +202,7 @@ def _scan(side, owner, weight, nearer, far, votes, size, slack, room, shares, wa
                 )
         deciding = _times(weight[at], others[votes[mine] - 1], modulus)
         won = _times(deciding, behind[other], modulus)
-        if modulus is None:  # keep account of what rounding takes away: scans may be very long
+        if modulus is None:  # keep track of what rounding takes away: scans may be very long
             won -= lost[mine]
             before = shares[mine]
             shares[mine] += won
@@ -212,6 +214,7 @@ def _scan(side, owner, weight, nearer, far, votes, size, slack, room, shares, wa
         for k in range(1, votes[mine]):
             total = _plus(total, poly[root + k], modulus)
         behind[mine] = total
+        # Step 3: what is decided here waits at the root of the other label's tree.
         if want_sums:
             if touched[other] > 0:
                 seeded = level_at[other, top[other]] * size + votes[other] - 1
@@ -219,6 +222,7 @@ def _scan(side, owner, weight, nearer, far, votes, size, slack, room, shares, wa
                 waiting[other] += deciding * poly[seeded]
             elif votes[other] == 1:
                 waiting[other] += deciding
+        # Step 4.
         if modulus is None:
             enough = slack if want_sums else _NEGLIGIBLE * min(shares[0], shares[1])
             if behind[0] * behind[1] <= enough:
@@ -279,8 +283,8 @@ def race_shares(places, side, points, votes, modulus, out):
 def race_conditionals(places, side, points, votes, slack, shares, own, own_beyond):
     """Shares of both labels, and of a row's own label given each of its candidates.
 
-    For the given points of a block, fills shares (points, 2), own (one a position: the share of
-    the label of the position's row, given that the row sits there) and own_beyond (one a row:
+    For the given points of a block, fills shares (points, 2), own (one per position: the share of
+    the label of the position's row, given that the row sits there) and own_beyond (one per row:
     the same, given that the row lies beyond the last position).
     """
     owner, weight = places.owner, places.weight
@@ -292,10 +296,12 @@ def race_conditionals(places, side, points, votes, slack, shares, own, own_beyon
         begin, end = places.ptr[p], places.ptr[p + 1]
         rows = slice(places.row_ptr[p], places.row_ptr[p + 1])
         sides, beyond, mean = side[rows], places.beyond[rows], own_beyond[rows]
+        # Steps 1 to 4.
         used = _scan_point(places, side, p, votes, slack, room, shares[i], True, None)
         total = shares[i, 0] + shares[i, 1]
         shares[i, 0] /= total
         shares[i, 1] /= total
+        # Step 3, to the end: what still waits goes to the leaves; C_i, then V_i, then V_i - C_i.
         for label in range(2):
             _pull_all(room.level_at[label], room.poly, room.pending, room.touched[label] - 1,
                       room.top[label], size)  # fmt: skip
@@ -333,7 +339,7 @@ def _entropy(share):
 def race_gains(places, dirty, points, shares, own, own_beyond, entropies, gains):
     """How much entropy cleaning each row is expected to take away, from the conditionals.
 
-    Fills entropies (points,) and gains (one a row of the block; clean rows gain nothing).
+    Fills entropies (points,) and gains (one per row of the block; clean rows gain nothing).
     """
     row_ptr, ptr, owner, weight = places.row_ptr, places.ptr, places.owner, places.weight
     left = np.empty(dirty.shape[0])
@@ -349,6 +355,6 @@ def race_gains(places, dirty, points, shares, own, own_beyond, entropies, gains)
                 gains[row] = places.beyond[row] * left[row]
         for at in range(ptr[p], ptr[p + 1]):
             row = first + owner[at]
-            if dirty[row]:  # past the end of the scan all positions of a row say the same
+            if dirty[row]:  # past the end of the scan all positions of a row agree
                 same = own[at] == own_beyond[row]
                 gains[row] += weight[at] * (left[row] if same else entropy - _entropy(own[at]))

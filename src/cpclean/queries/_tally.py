@@ -9,7 +9,8 @@ mass is
 
 One scan from near to far, position by position (row i of label y, prior mass w):
 
-1. *Row trees.* A binary product tree a label; a leaf is F + G z, its row's mass farther / nearer.
+1. *Row trees.* One binary product tree per label; a leaf is F + G z, the mass of its row that is
+   farther / nearer.
 2. *Label trees.* For every possible winner u and every c, a product tree over labels, whose
    leaves are keep(P_m).
 3. *Step.* Row i is the K-th nearest: its leaf becomes w z, the paths above it change, and the
@@ -19,8 +20,8 @@ One scan from near to far, position by position (row i of label y, prior mass w)
    it. A derivative starts as 1 at [z^K] of a root and is pulled towards the leaves lazily, on the
    changed path only; what belongs to a sibling waits there until it is needed.
 
-Cost: O(winners K^3 log labels + K^2 log R) a position, for the conditionals too (with a larger
-constant). Sums and products of non-negative numbers only, but for one subtraction a conditional.
+Cost: O(winners K^3 log labels + K^2 log R) per position, for the conditionals too (with a larger
+constant). Sums and products of non-negative numbers only, but for one subtraction per conditional.
 With a modulus, the same scan counts worlds in a prime field.
 
 Kernels that call each other share this file: the compilation cache does not see edits to a
@@ -31,6 +32,9 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+
+_ROOT = 1  # of a tree; node n has the children 2 n and 2 n + 1
+_FARTHER, _NEARER = 0, 1  # the powers in a leaf F + G z
 
 
 @njit(cache=True, nogil=True)
@@ -51,9 +55,9 @@ def _multiply(a, b, out, modulus):
 
 @njit(cache=True, nogil=True)
 def _climb(nodes, leaf, modulus):
-    """Renew the products above a leaf; node n has the children 2 n and 2 n + 1."""
+    """Renew the products above a leaf."""
     node = leaf >> 1
-    while node > 0:
+    while node >= _ROOT:
         _multiply(nodes[2 * node], nodes[2 * node + 1], nodes[node], modulus)
         node >>= 1
 
@@ -84,7 +88,7 @@ def _descend(nodes, waiting, leaf):
 
 @njit(cache=True, nogil=True)
 def _descend_all(nodes, waiting):
-    for node in range(1, nodes.shape[0] // 2):
+    for node in range(_ROOT, nodes.shape[0] // 2):
         _pull(waiting[node], nodes[2 * node + 1], waiting[2 * node])
         _pull(waiting[node], nodes[2 * node], waiting[2 * node + 1])
         waiting[node, :] = 0.0
@@ -148,7 +152,7 @@ def tally(label, owner, weight, nearer, far, n_labels, winners, n_neighbors, wan
     n_winners = winners.shape[0]
     size = n_neighbors + 1
     shares = np.zeros(n_winners, weight.dtype)
-    # Row trees, one after the other: label m's nodes are tree_at[m]..tree_at[m + 1] - 1.
+    # Step 1. Row trees, one after the other: label m's nodes are tree_at[m]..tree_at[m + 1] - 1.
     slot = np.empty(n_rows, np.int64)
     in_label = np.zeros(n_labels, np.int64)
     for i in range(n_rows):
@@ -159,10 +163,11 @@ def tally(label, owner, weight, nearer, far, n_labels, winners, n_neighbors, wan
         tree_at[m + 1] = tree_at[m] + _full_tree(in_label[m])
     row_nodes = np.zeros((tree_at[n_labels], size), weight.dtype)
     row_nodes[:, 0] = 1
+    # Step 2.
     label_nodes = np.zeros((n_winners, n_neighbors, _full_tree(n_labels), size), weight.dtype)
     label_nodes[:, :, :, 0] = 1
     for m in range(n_labels):
-        _set_label(label_nodes, winners, m, row_nodes[tree_at[m] + 1], modulus)
+        _set_label(label_nodes, winners, m, row_nodes[tree_at[m] + _ROOT], modulus)
     wanted = 1 if want_sums else 0
     row_waiting = np.zeros((n_winners, tree_at[n_labels] * wanted, size))
     label_waiting = np.zeros((n_winners, n_neighbors, label_nodes.shape[2] * wanted, size))
@@ -175,52 +180,57 @@ def tally(label, owner, weight, nearer, far, n_labels, winners, n_neighbors, wan
         begin, end = tree_at[mine], tree_at[mine + 1]
         nodes = row_nodes[begin:end]
         leaf = (end - begin) // 2 + slot[row]
+        # Step 4: the leaf's derivatives before this position.
         if want_sums:
-            _gather(label_nodes, label_waiting, winners, mine, row_waiting, begin + 1, True)
+            _gather(label_nodes, label_waiting, winners, mine, row_waiting, begin + _ROOT, True)
             for u in range(n_winners):
                 waiting = row_waiting[u, begin:end]
                 _descend(nodes, waiting, leaf)
-                by_far[u, row] += waiting[leaf, 0]
-                by_near[u, row] += waiting[leaf, 1]
+                by_far[u, row] += waiting[leaf, _FARTHER]
+                by_near[u, row] += waiting[leaf, _NEARER]
                 waiting[leaf, :] = 0.0
                 given[u, at] = by_far[u, row] - by_near[u, row]
-        nodes[leaf, 0] = 0
-        nodes[leaf, 1] = weight[at]
+        # Step 3: the row sits here, in the K-th place.
+        nodes[leaf, _FARTHER] = 0
+        nodes[leaf, _NEARER] = weight[at]
         _climb(nodes, leaf, modulus)
-        _set_label(label_nodes, winners, mine, nodes[1], modulus)
+        _set_label(label_nodes, winners, mine, nodes[_ROOT], modulus)
         for u in range(n_winners):
             for v in range(n_neighbors):
                 if modulus is None:
-                    shares[u] += label_nodes[u, v, 1, n_neighbors]
+                    shares[u] += label_nodes[u, v, _ROOT, n_neighbors]
                 else:
-                    shares[u] = (shares[u] + label_nodes[u, v, 1, n_neighbors]) % modulus
+                    shares[u] = (shares[u] + label_nodes[u, v, _ROOT, n_neighbors]) % modulus
+        # Step 4: the leaf's derivative at this position.
         if want_sums:
-            label_waiting[:, :, 1, n_neighbors] += 1.0
-            _gather(label_nodes, label_waiting, winners, mine, row_waiting, begin + 1, True)
+            label_waiting[:, :, _ROOT, n_neighbors] += 1.0
+            _gather(label_nodes, label_waiting, winners, mine, row_waiting, begin + _ROOT, True)
             for u in range(n_winners):
                 waiting = row_waiting[u, begin:end]
                 _descend(nodes, waiting, leaf)
-                given[u, at] += waiting[leaf, 1]
+                given[u, at] += waiting[leaf, _NEARER]
                 waiting[leaf, :] = 0.0
-        nodes[leaf, 0] = far[at]
-        nodes[leaf, 1] = nearer[at]
+        # Step 3: from here on the row may be nearer.
+        nodes[leaf, _FARTHER] = far[at]
+        nodes[leaf, _NEARER] = nearer[at]
         _climb(nodes, leaf, modulus)
-        _set_label(label_nodes, winners, mine, nodes[1], modulus)
+        _set_label(label_nodes, winners, mine, nodes[_ROOT], modulus)
+    # Step 4: what still waits belongs to what comes after each row's last position.
     if want_sums:
         for u in range(n_winners):
             for v in range(n_neighbors):
                 _descend_all(label_nodes[u, v], label_waiting[u, v])
         for m in range(n_labels):
             begin, end = tree_at[m], tree_at[m + 1]
-            _gather(label_nodes, label_waiting, winners, m, row_waiting, begin + 1, False)
+            _gather(label_nodes, label_waiting, winners, m, row_waiting, begin + _ROOT, False)
             for u in range(n_winners):
                 _descend_all(row_nodes[begin:end], row_waiting[u, begin:end])
         for row in range(n_rows):
             begin, end = tree_at[label[row]], tree_at[label[row] + 1]
             leaf = begin + (end - begin) // 2 + slot[row]
             for u in range(n_winners):
-                by_far[u, row] += row_waiting[u, leaf, 0]
-                by_near[u, row] += row_waiting[u, leaf, 1]
+                by_far[u, row] += row_waiting[u, leaf, _FARTHER]
+                by_near[u, row] += row_waiting[u, leaf, _NEARER]
         for at in range(owner.shape[0]):
             for u in range(n_winners):
                 given[u, at] += by_near[u, owner[at]]

@@ -13,7 +13,7 @@ import numpy as np
 
 from cpclean.data.incomplete import Ints
 from cpclean.data.rows import Floats
-from cpclean.queries._near import BLOCK
+from cpclean.queries.kernel_arrays import BLOCK
 
 # Rows are not split where fewer than this share of them would be on one side of a step.
 _LEAST_SHARE = 0.2

@@ -15,6 +15,7 @@ from cpclean.errors import QueryError
 from cpclean.queries import _race
 from cpclean.queries.certain import possible_in_block
 from cpclean.queries.geometry import Metric, Near, Neighbourhood, Query, ask
+from cpclean.queries.kernel_arrays import N_CELLS, SIZE
 from cpclean.queries.shares import entropy, tallied, votes_needed, winners_of
 
 # Mass that a scan may leave undecided *given* any one candidate.
@@ -147,7 +148,7 @@ def _hood_gains(query: Query, points: Floats, near: Near, hood: Neighbourhood) -
     two = np.flatnonzero(hood.n_labels == 2)
     gain = np.zeros(len(rows.rows))
     point_entropy = np.zeros(len(hood.n_labels))
-    dirty = query.rows.spans[rows.rows, 1] > 0
+    dirty = query.rows.spans[rows.rows, N_CELLS] > 0
     race = _raced(query, hood, two)
     found = np.zeros(len(two))
     _race.race_gains(rows, dirty, two, race.shares, race.own, race.own_beyond, found, gain)
@@ -248,7 +249,7 @@ def conditionals(query: Query, points: Floats, near: Near) -> Iterator[Condition
         race = _raced(query, hood, two)
         pairs = np.zeros((len(possible), 2))
         pairs[two] = race.shares
-        sizes = query.rows.spans[hood.positions.rows, 2]
+        sizes = query.rows.spans[hood.positions.rows, SIZE]
         ranked = np.concatenate([[0], np.cumsum(sizes)])[hood.positions.row_ptr]
         for point in range(len(possible)):
             winners = winners_of(hood, point, possible[point])

@@ -22,27 +22,28 @@ import numpy.typing as npt
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.rows import Floats, is_whole
 from cpclean.errors import QueryError, offenders
-from cpclean.queries import _near, _order
+from cpclean.queries import _near, _order, kernel_arrays
+from cpclean.queries.kernel_arrays import SIZE, Positions, Rows
 from cpclean.queries.prepared import Prepared, frozen, prepared_rows
 
 Metric = str | Callable[[Any, Any], float]
 Result = TypeVar("Result")
 
 METRICS = {
-    "euclidean": _near.EUCLIDEAN,
-    "rbf": _near.EUCLIDEAN,  # exp(-g |x - t|^2) falls as |x - t| grows: the same order
-    "manhattan": _near.MANHATTAN,
-    "chebyshev": _near.CHEBYSHEV,
-    "linear": _near.LINEAR,
-    "cosine": _near.COSINE,
-    "precomputed": _near.PRECOMPUTED,
+    "euclidean": kernel_arrays.EUCLIDEAN,
+    "rbf": kernel_arrays.EUCLIDEAN,  # exp(-g |x - t|^2) falls as |x - t| grows: the same order
+    "manhattan": kernel_arrays.MANHATTAN,
+    "chebyshev": kernel_arrays.CHEBYSHEV,
+    "linear": kernel_arrays.LINEAR,
+    "cosine": kernel_arrays.COSINE,
+    "precomputed": kernel_arrays.PRECOMPUTED,
 }
 
 BLOCK_POINTS = 64
 BLOCK_BYTES = 2**26
 
 # Larger values overflow when they are squared (for cosine: twice) and summed.
-_LARGEST = {_near.EUCLIDEAN: 1e150, _near.LINEAR: 1e150, _near.COSINE: 1e70}
+_LARGEST = {kernel_arrays.EUCLIDEAN: 1e150, kernel_arrays.LINEAR: 1e150, kernel_arrays.COSINE: 1e70}
 _LARGEST_SUM = 1e300
 
 
@@ -51,7 +52,7 @@ class Query:
     """Checked query points over an incomplete dataset; equal points are asked once."""
 
     data: IncompleteDataset
-    rows: _near.Rows
+    rows: Rows
     metric: int
     distance: Callable[[Any, Any], float] | None  # a metric given as a function
     n_neighbors: int
@@ -110,10 +111,10 @@ class Query:
         """Sorted positions around the points, in groups that fit into memory."""
         if not len(points):
             return
-        sizes = np.add.reduceat(self.rows.spans[near.rows, 2], near.ptr[:-1])
+        sizes = np.add.reduceat(self.rows.spans[near.rows, SIZE], near.ptr[:-1])
         for group in _groups(sizes, BLOCK_BYTES // 64):
             part = near.part(group)
-            positions = _order.Positions(
+            positions = Positions(
                 *_order.positions(
                     self.rows, self.metric, points[group], *part, self.n_neighbors, slack, want_rank
                 )
@@ -169,7 +170,7 @@ class Neighbourhood:
     """Sorted positions around a group of points, and the labels that occur there."""
 
     points: slice  # of the block
-    positions: _order.Positions
+    positions: Positions
     side: Ints  # each row's label, numbered among the point's labels
     label_ptr: Ints
     present: Ints  # the classes so numbered
@@ -226,7 +227,7 @@ def ask(data: IncompleteDataset, X: npt.ArrayLike, n_neighbors: int, metric: Met
     prepared = prepared_rows(data)
     if not callable(metric):
         check_magnitude(prepared, points, code)
-    if code == _near.PRECOMPUTED and not callable(metric):
+    if code == kernel_arrays.PRECOMPUTED and not callable(metric):
         inverse = np.arange(len(points))
     else:
         points, inverse = _distinct(points)
@@ -267,7 +268,7 @@ def _checked_n_neighbors(n_neighbors: Any, n_rows: int) -> int:
 
 def _metric_code(metric: Any) -> int:
     if callable(metric):
-        return _near.PRECOMPUTED
+        return kernel_arrays.PRECOMPUTED
     if not isinstance(metric, str) or metric not in METRICS:
         raise QueryError(
             f"metric must be one of {', '.join(sorted(METRICS))}, "
@@ -324,7 +325,7 @@ def check_magnitude(prepared: Prepared, points: Floats, code: int) -> None:
             f"values must not exceed {limit:.0e}, or distances overflow; got {largest:.3g}. "
             "Scale the features."
         )
-    if code == _near.COSINE:
+    if code == kernel_arrays.COSINE:
         smallest = min(prepared.smallest, float(sizes[sizes > 0].min(initial=math.inf)))
         if smallest < 1 / limit:
             raise QueryError(

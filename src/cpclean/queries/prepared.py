@@ -9,8 +9,23 @@ import numpy as np
 
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.rows import Floats
-from cpclean.queries import _near
 from cpclean.queries.blocks import in_blocks
+from cpclean.queries.kernel_arrays import (
+    FIRST_CANDIDATE,
+    FIRST_CELL,
+    LEAST,
+    MOST,
+    N_CELLS,
+    N_VALUES,
+    SIZE,
+    START,
+    STOP,
+    VALUES_AT,
+    WEIGHTS_AT,
+    Boxes,
+    Rows,
+    Sparse,
+)
 
 # Tables with this many columns, and at most one cell value in four not zero, are summed sparsely.
 _WIDE_FROM = 32
@@ -21,7 +36,7 @@ _SPARSE_FROM = 4
 class Prepared:
     """What is computed once a dataset and kept with it."""
 
-    rows: _near.Rows
+    rows: Rows
     place: Ints  # where each row stands in rows.order
     largest: float  # of all values, without sign
     smallest: float  # of the rows' largest values, without sign, that are not zero
@@ -75,7 +90,7 @@ def prepare_changed(old: IncompleteDataset, new: IncompleteDataset, row: int) ->
     )
 
 
-def _kernel_rows(data: IncompleteDataset) -> _near.Rows:
+def _kernel_rows(data: IncompleteDataset) -> Rows:
     low = data._base.T.copy(order="C")
     high = low.copy()
     for row in data.dirty_rows.tolist():
@@ -83,7 +98,7 @@ def _kernel_rows(data: IncompleteDataset) -> _near.Rows:
     order, at = in_blocks(low, high)
     low, high = low.take(order, axis=1), high.take(order, axis=1)
     return frozen(
-        _near.Rows(
+        Rows(
             base=data._base,
             spans=_spans(data),
             cells=_cells(data),
@@ -112,37 +127,51 @@ def _row_box(data: IncompleteDataset, row: int) -> tuple[Floats, Floats]:
 
 def _spans(data: IncompleteDataset) -> Ints:
     counts = data.candidate_counts
-    spans = [data._first_cell, data._n_cells, counts, np.cumsum(counts) - counts]
-    return np.ascontiguousarray(np.stack(spans, axis=1))
+    columns = {
+        FIRST_CELL: data._first_cell,
+        N_CELLS: data._n_cells,
+        SIZE: counts,
+        FIRST_CANDIDATE: np.cumsum(counts) - counts,
+    }
+    return _by_column(columns)
 
 
 def _cells(data: IncompleteDataset) -> Ints:
-    return np.stack(
-        [data._cell_start, data._cell_stop, data._cell_size, data._values_at, data._weights_at],
-        axis=1,
-    ).copy(order="C")
+    columns = {
+        START: data._cell_start,
+        STOP: data._cell_stop,
+        N_VALUES: data._cell_size,
+        VALUES_AT: data._values_at,
+        WEIGHTS_AT: data._weights_at,
+    }
+    return _by_column(columns)
 
 
-def _with_box(boxes: _near.Boxes, place: int, low: Floats, high: Floats) -> _near.Boxes:
+def _by_column(columns: dict[int, Ints]) -> Ints:
+    """Named columns as one array, in the order of their numbers."""
+    return np.ascontiguousarray(np.stack([columns[at] for at in range(len(columns))], axis=1))
+
+
+def _with_box(boxes: Boxes, place: int, low: Floats, high: Floats) -> Boxes:
     own = _boxes(low[:, None], high[:, None])
-    changed = _near.Boxes(*(array.copy() for array in boxes))
+    changed = Boxes(*(array.copy() for array in boxes))
     for array, column in zip(changed, own, strict=True):
         array[:, place] = column[:, 0]
     return changed
 
 
-def _boxes(low: Floats, high: Floats) -> _near.Boxes:
+def _boxes(low: Floats, high: Floats) -> Boxes:
     norms = np.zeros((2, low.shape[1]))
     with np.errstate(over="ignore"):  # what overflows is refused before it is used
         for under, over in zip(low, high, strict=True):  # in feature order, as distances are
-            norms[0] += np.where((under < 0) & (over > 0), 0.0, np.minimum(under**2, over**2))
-            norms[1] += np.maximum(under**2, over**2)
-    return _near.Boxes(low, high, norms)
+            norms[LEAST] += np.where((under < 0) & (over > 0), 0.0, np.minimum(under**2, over**2))
+            norms[MOST] += np.maximum(under**2, over**2)
+    return Boxes(low, high, norms)
 
 
-def _sparse(data: IncompleteDataset) -> _near.Sparse:
+def _sparse(data: IncompleteDataset) -> Sparse:
     """The non-zeros of the cell values, if the table is wide and they are few."""
-    none = _near.Sparse(np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0))
+    none = Sparse(np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0))
     values = data._unpinned._values  # what is known of a row changes nothing about the way
     few = np.count_nonzero(values) * _SPARSE_FROM < len(values)
     if data.n_features < _WIDE_FROM or not few:
@@ -150,7 +179,7 @@ def _sparse(data: IncompleteDataset) -> _near.Sparse:
     return _more_sparse(none, data)
 
 
-def _more_sparse(sparse: _near.Sparse, data: IncompleteDataset) -> _near.Sparse:
+def _more_sparse(sparse: Sparse, data: IncompleteDataset) -> Sparse:
     """The same with the cell values that the data has beyond those that are there.
 
     All cells have their place, also those of pinned rows: values keep their numbers.
@@ -166,14 +195,14 @@ def _more_sparse(sparse: _near.Sparse, data: IncompleteDataset) -> _near.Sparse:
             columns.append(found + start)
             values.append(vector[found])
             sizes.append(len(found))
-    return _near.Sparse(
+    return Sparse(
         np.concatenate([sparse.at, sparse.at[-1] + np.cumsum(sizes)]),
         np.concatenate(columns),
         np.concatenate(values),
     )
 
 
-def frozen(rows: _near.Rows) -> _near.Rows:
+def frozen(rows: Rows) -> Rows:
     """Read-only throughout: a kernel is compiled once, not once a mixture of flags."""
     for part in rows:
         for array in part if isinstance(part, tuple) else (part,):

@@ -13,6 +13,7 @@ from cpclean.data.rows import Floats
 from cpclean.queries import _race, _tally, residues
 from cpclean.queries.certain import possible_in_block
 from cpclean.queries.geometry import BLOCK_BYTES, Metric, Near, Neighbourhood, Query, ask
+from cpclean.queries.kernel_arrays import SIZE
 
 # Mass that may be left out of a first scan. It changes a share above _SURE by less than 1e-12 of
 # it; where a possible label's share is smaller, the point is scanned again to the very end.
@@ -232,7 +233,7 @@ def _counts_in_block(query: Query, points: Floats, near: Near) -> npt.NDArray[An
     for hood in query.around(points, near, 0.0):
         places = range(hood.points.start, hood.points.stop)
         sizes = [
-            query.rows.spans[hood.positions.rows[hood.rows(point)], 2].tolist()
+            query.rows.spans[hood.positions.rows[hood.rows(point)], SIZE].tolist()
             for point in range(len(places))
         ]
         worlds = [residues.product(one) for one in sizes]
@@ -253,7 +254,7 @@ def _counts_modulo(
 ) -> list[npt.NDArray[Any]]:
     """For each point, the winners' shares of the worlds as elements of a prime field."""
     rows = hood.positions
-    inverse = residues.inverses(query.rows.spans[rows.rows, 2], prime)
+    inverse = residues.inverses(query.rows.spans[rows.rows, SIZE], prime)
     at_position = inverse[rows.owner + np.repeat(rows.row_ptr[:-1], np.diff(rows.ptr))]
     modulus = np.uint64(prime)
     rows = rows._replace(

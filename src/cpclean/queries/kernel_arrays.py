@@ -1,0 +1,81 @@
+"""The arrays that the compiled kernels read, and the names of their columns.
+
+Kernels freeze these numbers when they are compiled, so a name costs nothing. The compilation cache
+does not see edits here: after changing a number, delete the `__pycache__` folder of this package.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy.typing as npt
+
+from cpclean.data.incomplete import Ints
+from cpclean.data.rows import Floats
+
+# Floats, or elements of a prime field where worlds are counted.
+Masses = npt.NDArray[Any]
+
+# Metrics.
+EUCLIDEAN, MANHATTAN, CHEBYSHEV, LINEAR, COSINE, PRECOMPUTED = range(6)
+
+# Columns of `Rows.spans`: where a row's cells begin and how many it has (none: a clean row), its
+# number of candidates, and where its first candidate stands among those of all rows.
+FIRST_CELL, N_CELLS, SIZE, FIRST_CANDIDATE = range(4)
+
+# Columns of `Rows.cells`: the columns start..stop-1 of the space that a cell covers, its number of
+# values, and where its values and their prior weights begin.
+START, STOP, N_VALUES, VALUES_AT, WEIGHTS_AT = range(5)
+
+# Rows of `Boxes.norms`.
+LEAST, MOST = range(2)
+
+BLOCK = 256  # rows bounded at a time, so that the bounds stay in the first-level cache
+
+
+class Sparse(NamedTuple):
+    """The non-zeros of every cell value of a wide table of mostly zeros (one-hot); else empty."""
+
+    at: Ints  # value v, counted as in Rows.weights, has at[v]..at[v + 1] - 1
+    column: Ints
+    value: Floats
+
+
+class Boxes(NamedTuple):
+    """Bounding boxes of sets of vectors."""
+
+    low: Floats  # (d, n)
+    high: Floats  # (d, n)
+    norms: Floats  # (2, n) LEAST and MOST that |x|^2 can be, for cosine
+
+
+class Rows(NamedTuple):
+    """The arrays of an incomplete dataset; few of them, as each one makes every call dearer."""
+
+    base: Floats  # (N, d) the first candidate of every row
+    spans: Ints  # (N, 4) FIRST_CELL, N_CELLS, SIZE, FIRST_CANDIDATE
+    cells: Ints  # (C, 5) START, STOP, N_VALUES, VALUES_AT, WEIGHTS_AT
+    values: Floats  # every cell's values, column by column
+    weights: Floats  # every cell's prior
+    order: Ints  # (N) the rows in blocks of neighbours, ascending within a block
+    block_at: Ints  # (B + 1) where each block begins in order
+    boxes: Boxes  # of the rows, in that order
+    block_boxes: Boxes  # of the blocks
+    sparse: Sparse
+
+
+class Positions(NamedTuple):
+    """Sorted positions of a block of points.
+
+    Point p has rows row_ptr[p]..row_ptr[p+1]-1 and positions ptr[p]..ptr[p+1]-1.
+    """
+
+    row_ptr: Ints
+    rows: Ints  # the rows that matter, ascending
+    beyond: Floats  # the prior mass of each that lies beyond the last position
+    ptr: Ints
+    owner: Ints  # the position's row, as its place among the point's rows
+    weight: Masses  # prior mass at the position
+    nearer: Masses  # prior mass of the row up to and including the position
+    far: Masses  # prior mass of the row that lies farther
+    rank: Ints  # for every candidate of the rows: its position, or -1 beyond the last
