@@ -1,0 +1,102 @@
+"""What type checkers see of the public names; `mypy` checks it, nothing runs it.
+
+`assert_type` complains when an annotation changes, and an unused `type: ignore` when a mistake is
+no longer noticed.
+"""
+
+from pathlib import Path
+from typing import Any, assert_type
+
+import numpy as np
+import numpy.typing as npt
+
+import cpclean
+from cpclean import (
+    Cell,
+    CertainKNeighborsClassifier,
+    CleaningSession,
+    CPCleanError,
+    FactoredRow,
+    IncompleteDataset,
+    IncompleteTable,
+    conditional_shares,
+    entropies,
+    expected_entropies,
+    is_certain,
+    possible_labels,
+    read_csv,
+    read_table,
+    simulate,
+    world_counts,
+    world_shares,
+    write_domains,
+)
+from cpclean.cleaning.question import Question
+from cpclean.cleaning.state import Record
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+
+def incomplete_data() -> IncompleteDataset:
+    cells = FactoredRow(np.zeros(2), [Cell(0, [1.0, 2.0])])
+    data = IncompleteDataset([np.zeros((1, 2)), cells], ["no", "yes"], priors=None)
+    assert_type(data.n_rows, int)
+    assert_type(data.n_worlds, int)
+    assert_type(data.pin(1, 0), IncompleteDataset)
+    IncompleteDataset([np.zeros((1, 2))])  # type: ignore[call-arg]
+    return data
+
+
+def queries(data: IncompleteDataset, X: Floats) -> None:
+    assert_type(possible_labels(data, X), Bools)
+    assert_type(is_certain(data, X, n_neighbors=5, metric="manhattan"), Bools)
+    assert_type(world_counts(data, X), npt.NDArray[Any])
+    assert_type(world_shares(data, X, n_jobs=2), Floats)
+    assert_type(entropies(data, X), Floats)
+    assert_type(conditional_shares(data, X[0]), list[Floats])
+    assert_type(expected_entropies(data, X), Floats)
+    is_certain(data, X, neighbours=5)  # type: ignore[call-arg]
+    is_certain(data, X, n_neighbors="5")  # type: ignore[arg-type]
+
+
+def tables(path: Path) -> IncompleteTable:
+    table = IncompleteTable(read_csv(path), label="y", repairs="default", prior="label")
+    IncompleteTable(read_table(path, null_tokens=["?"], domains=True), label="y")
+    write_domains(table, path)
+    assert_type(table.dataset, IncompleteDataset)
+    assert_type(table.encode(read_csv(path)), Floats)
+    assert_type(table.row(0), dict[str, Any])
+    assert_type(table.candidates(0), list[dict[str, Any]])
+    return table
+
+
+def classifier(table: IncompleteTable, X: Floats) -> None:
+    model = CertainKNeighborsClassifier(n_neighbors=3, metric="euclidean").fit(table)
+    assert_type(model, CertainKNeighborsClassifier)
+    assert_type(model.predict(X), npt.NDArray[Any])
+    assert_type(model.predict_proba(X), Floats)
+    assert_type(model.is_certain(X), Bools)
+    assert_type(model.possible_labels(X), Bools)
+    assert_type(model.world_counts(X), npt.NDArray[Any])
+    CertainKNeighborsClassifier(k=3)  # type: ignore[call-arg]
+
+
+def cleaning(table: IncompleteTable, X: Floats) -> None:
+    session = CleaningSession(table, X, n_neighbors=3, strategy="cpclean", y_val=None)
+    question = session.ask()
+    assert_type(question, Question | None)
+    assert_type(session.ask(3), list[Question])
+    session.tell(question.row, candidate=2)  # type: ignore[union-attr]
+    assert_type(session.tell(0, value={"age": 41.0}), Record)
+    assert_type(session.done, bool)
+    assert_type(session.certain_share, float)
+    assert_type(session.history, list[Record])
+    assert_type(session.classifier(), CertainKNeighborsClassifier)
+    assert_type(simulate(session, table, budget=3), list[Record])
+
+
+def errors_and_version() -> None:
+    assert_type(cpclean.__version__, str)
+    assert issubclass(CPCleanError, Exception)
+    cpclean.word_counts  # type: ignore[attr-defined]  # noqa: B018
