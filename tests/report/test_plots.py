@@ -42,7 +42,7 @@ def test_names_are_found_and_misspelt_ones_are_not() -> None:
     assert {*cpclean.report.__all__} <= {*dir(cpclean.report)}
     for name in cpclean.report.__all__:
         assert getattr(cpclean.report, name).__doc__
-    with pytest.raises(AttributeError, match="No cpclean.report attribute plot_certainly"):
+    with pytest.raises(AttributeError, match=r"No cpclean\.report attribute plot_certainly"):
         _ = cpclean.report.plot_certainly
 
 
