@@ -127,7 +127,7 @@ def _check(run: Run, name: str, space: Space, session: CleaningSession) -> None:
 
 
 def _random_world(data: IncompleteDataset, rng: np.random.Generator) -> IncompleteDataset:
-    rows = data._base.copy()
+    rows = data.arrays.base.copy()
     for row in data.dirty_rows.tolist():
         rows[row] = data.candidate(row, int(rng.integers(data.candidate_counts[row])))
     return IncompleteDataset(list(rows[:, None, :]), data.labels)

@@ -278,7 +278,7 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
             f"{len(self.dirty_rows_):,} of {self.dataset_.n_rows:,} rows have holes: "
             f"{world_count_text(self.n_worlds_)}."
         )
-        columns = "" if self.table_ is None else self.table_._repr_html_()
+        columns = "" if self.table_ is None else self.table_.to_html()
         return f"{diagram}<details><summary>{escape(told)}</summary>{columns}</details>"
 
     def _get_fitted_attr_html(self, *args: Any, **kwargs: Any) -> Any:

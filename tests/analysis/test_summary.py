@@ -12,7 +12,7 @@ from strategies import random_case, random_factored_case, sweep
 
 from cpclean import CleaningSession, CPCleanError, IncompleteTable, is_certain
 from cpclean.analysis.advice import advice
-from cpclean.analysis.narrowing import near_rows, only_rows, open_cell, with_rows
+from cpclean.analysis.narrowing import near_rows, open_cell
 from cpclean.analysis.ranking import ranking
 from cpclean.analysis.summary import ColumnEffect, Summary, column_effects, summary, worlds_text
 
@@ -148,7 +148,7 @@ def test_rows_near_no_point_make_no_difference(make):
             continue
         data, k = case.dataset(), case.n_neighbors
         rows = near_rows(data, np.array(case.X), k, case.metric)
-        some = only_rows(data, rows)
+        some = data.take(rows)
         assert some.n_rows == len(rows) >= k
         assert (
             is_certain(some, case.X, k, case.metric).tolist()
@@ -167,7 +167,7 @@ def test_many_rows_known_at_once_are_as_if_told_one_by_one(make):
             if cell is not None:
                 rows[row] = cell.known(len(cell.values) - 1)
                 expected = expected.given(row, {0: float(cell.values[-1, 0])})
-        assert with_rows(data, rows) == expected
+        assert data.with_rows(rows) == expected
 
 
 # -- facts -----------------------------------------------------------------------------------------

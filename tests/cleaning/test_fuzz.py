@@ -34,7 +34,7 @@ class Model:
             for row in range(data.n_rows)
         ]  # fmt: skip
         self.blocks = [
-            [tuple(range(cell.start, cell.stop)) for cell in data._stored_row(row).cells]
+            [tuple(range(cell.start, cell.stop)) for cell in data.stored_row(row).cells]
             for row in range(data.n_rows)
         ]
         self.labels = data.labels

@@ -69,7 +69,7 @@ def test_an_incomplete_table_from_domains() -> None:
     ]
     assert table.candidates(2) == [{}]
     assert table.dataset.n_worlds == 2 * 6 * 9
-    assert not any(options.joint for options in table.options.values())
+    assert not any(options.joint for _, options in table.options.items())
 
 
 def test_the_same_candidates_for_doubted_cells() -> None:
@@ -384,7 +384,7 @@ def test_writing_the_default_repairs() -> None:
     frame = pd.DataFrame({"a": ["x", None, "y", "x"], "b": [1, 2, 3, 4]})
     table = IncompleteTable(frame, label=[0, 1, 0, 1])
     assert written(table).splitlines()[0] == "a[x|y|other],b,label"
-    assert table.options[1].values[0][-1] is OTHER
+    assert table.options_of(1).values[0][-1] is OTHER
 
 
 @pytest.mark.parametrize(

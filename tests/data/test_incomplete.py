@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import pickle
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -358,7 +359,8 @@ def test_arrays_cannot_be_written_to(data: IncompleteDataset) -> None:
     for one in (data, data.pin(0, 1), pickle.loads(pickle.dumps(data)), copy.deepcopy(data)):
         world_shares(one, np.zeros((1, 3)))  # also whatever a query keeps with the data
         kept = [value for value in vars(one).values() if isinstance(value, np.ndarray)]
-        assert len(kept) > 5
+        kept += one.arrays
+        assert len(kept) > 12
         assert not any(array.flags.writeable for array in [*kept, one.candidate_counts])
         with pytest.raises(ValueError, match="read-only"):
             one.codes[0] = 1
@@ -504,3 +506,87 @@ def test_memory_is_that_of_the_cells() -> None:
     assert data.n_candidates == 100 * 5**8
     held = sum(array.nbytes for array in vars(data).values() if isinstance(array, np.ndarray))
     assert held < 100 * 8 * (5 * 8 * 2 + 100)  # values, weights, and a few numbers a cell
+
+
+# -- some rows, other rows, the bare arrays --------------------------------------------------------
+
+
+def some_rows(case, rows):
+    """The rows of a case built anew."""
+
+    def chosen(items):
+        return None if items is None else [items[row] for row in rows]
+
+    return replace(
+        case,
+        candidates=chosen(case.candidates),
+        labels=chosen(case.labels),
+        priors=chosen(case.priors),
+        factored=chosen(case.factored),
+    ).dataset()
+
+
+@pytest.mark.parametrize("make", [random_case, random_factored_case])
+def test_taken_rows_are_those_rows_built_anew(make) -> None:
+    rng = np.random.default_rng(0)
+    for case in sweep(150, seed=3, make=make):
+        data = case.dataset()
+        rows = rng.integers(0, data.n_rows, rng.integers(1, 2 * data.n_rows))
+        expected, actual = some_rows(case, rows), data.take(rows)
+        assert actual.classes.tolist() == data.classes.tolist()
+        assert actual.labels.tolist() == expected.labels.tolist()
+        for name, array in expected.arrays._asdict().items():
+            assert np.array_equal(getattr(actual.arrays, name), array), name
+        assert actual.candidate_counts.tolist() == expected.candidate_counts.tolist()
+        assert not any(array.flags.writeable for array in actual.arrays)
+
+
+def test_taken_rows_are_as_known(data: IncompleteDataset) -> None:
+    known = data.given(1, {0: 8.0}).pin(0, 2)
+    taken = known.take([1, 0, 2])
+    assert taken.candidates(0).tolist() == known.candidates(1).tolist()
+    assert taken.candidates(1).tolist() == [[0.0, 6.0, 2.0]]
+    assert taken.pinned_rows.tolist() == []
+    assert taken.unpinned is taken
+    # cells of no row are left behind
+    assert len(taken.arrays.cell_size) == 1
+    assert known.take(range(3)) == known
+
+
+def test_rows_that_cannot_be_taken(data: IncompleteDataset) -> None:
+    with pytest.raises(UnknownRowError, match=r"\[0, 2\] \(the data has 3 rows\); got -1, 3"):
+        data.take([-1, 0, 3])
+    for rows in ([], [0.5], 1, [True], [[0]]):
+        with pytest.raises(UnknownRowError, match="sequence of at least one row number; got"):
+            data.take(rows)
+
+
+def test_other_rows_in_the_place_of_some(data: IncompleteDataset) -> None:
+    other = data.with_rows({2: data.stored_row(1), 0: data.stored_row(2)})
+    assert other == IncompleteDataset([ROWS[2], ROWS[1], ROWS[1]], LABELS)
+    assert other.unpinned is other
+    assert data.with_rows({}) == data
+    with pytest.raises(UnknownRowError, match="got 3"):
+        data.with_rows({3: data.stored_row(0)})
+
+
+def test_the_bare_arrays_are_the_data(data: IncompleteDataset) -> None:
+    known = data.given(1, {0: 8.0})
+    again = IncompleteDataset.from_arrays(known.arrays, known.codes, known.classes)
+    assert again == known
+    assert again.pinned_rows.tolist() == []
+    assert known.unpinned is data
+    with pytest.raises(ValueError, match="read-only"):
+        again.arrays.base[0] = 1.0
+
+
+def test_what_others_derive_stays_with_the_data(data: IncompleteDataset) -> None:
+    data.derived["mine"] = 1
+    for other in (
+        copy.copy(data),
+        pickle.loads(pickle.dumps(data)),
+        data.pin(0, 1),
+        data.take([0]),
+    ):
+        assert other.derived == {}
+    assert data.derived == {"mine": 1}

@@ -17,12 +17,12 @@ from cpclean import IncompleteTable
 from cpclean.data.columns import OTHER, Column, column_from_objects
 from cpclean.data.repairs import (
     Imputers,
-    Options,
     Versions,
     default_values,
     quantiles,
     whole_domain,
 )
+from cpclean.data.row_options import Options
 from cpclean.errors import TableError
 
 FRAME = pd.DataFrame(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -13,7 +14,8 @@ from data.table_samples import FEATURES, FRAME
 from sklearn.impute import SimpleImputer
 
 from cpclean import IncompleteTable, is_certain
-from cpclean.errors import DataError, TableError
+from cpclean.data.row_options import Options
+from cpclean.errors import DataError, TableError, UnknownRowError
 
 # -- what is said about the table ------------------------------------------------------------------
 
@@ -218,3 +220,33 @@ def test_tables_without_columns_or_rows() -> None:
 def test_bad_options(options: dict[str, Any], message: str) -> None:
     with pytest.raises(TableError, match=message):
         IncompleteTable(FRAME, "y", **options)
+
+
+def test_a_table_is_the_sum_of_its_parts() -> None:
+    frame = pd.DataFrame({"a": [1.0, None, 3.0], "b": ["x", "y", None], "y": [0, 1, 1]})
+    table = IncompleteTable(frame, "y")
+    again = IncompleteTable.from_parts(table.parts)
+    assert again.dataset is table.dataset
+    assert again.names == table.names
+    assert again.report == table.report
+    assert [again.candidates(row) for row in range(3)] == [
+        table.candidates(row) for row in range(3)
+    ]
+    assert again.to_html() == table._repr_html_()
+    pinned = IncompleteTable.from_parts(replace(table.parts, dataset=table.dataset.pin(1, 0)))
+    assert pinned.dataset.candidate_counts.tolist() == [1, 1, 3]
+
+
+def test_options_of_rows() -> None:
+    frame = pd.DataFrame({"a": [1.0, None, 3.0], "c": [7, 7, None], "y": [0, 1, 1]})
+    table = IncompleteTable(frame, "y", prior="uniform")
+    assert table.options_of(0) == Options((), ())
+    assert table.options_of(1).cells == (0,)
+    assert table.options_of(1).values == ((1.0, 1.5, 2.0, 2.5, 3.0),)
+    # a column whose values do not differ has no place in the space
+    assert table.options_of(2) == Options((1,), ((7.0,),))
+    assert table.options_in_space(2) == Options((), ())
+    assert table.options.rows.tolist() == [1, 2]
+    assert len(table.options) == 2
+    with pytest.raises(UnknownRowError, match="got 3"):
+        table.options_of(3)

@@ -214,7 +214,10 @@ def test_a_column_that_is_doubted_as_a_whole() -> None:
         ([(-1, "age")], "suspects names row -1, column 'age', which is not there"),
         ([(0, "town")], "suspects names row 0, column 'town', which is not there"),
         ([(0, "y")], "suspects names row 0, column 'y', which is not there"),
-        (np.zeros((6, 5), dtype=bool), r"must have shape \(6, 4\), one entry a feature cell; got"),
+        (
+            np.zeros((6, 5), dtype=bool),
+            r"must have shape \(6, 4\), one entry per feature cell; got",
+        ),
         ([(0,), (1, "age")], r"suspects must be a boolean mask or a list of \(row, column name\)"),
         (5, "suspects must be a boolean mask or a list of"),
     ],

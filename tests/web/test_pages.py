@@ -249,7 +249,7 @@ def test_each_choice_shows_its_key_and_how_likely_it_is(site: TestClient) -> Non
     while row not in desk.engine.details and time.monotonic() < end:
         time.sleep(0.05)
     chips = re.findall(r'<label class="chip">.*?</label>', site.get(f"/question?row={row}").text)
-    assert len(chips) == sum(len(one) for one in desk.project.table.options[row].values)
+    assert len(chips) == sum(len(one) for one in desk.project.table.options_of(row).values)
     assert all("% likely" in one and "settles " in one for one in chips)
     assert all('class="key" aria-hidden="true">' in one for one in chips)
 

@@ -144,7 +144,7 @@ def test_candidates_can_be_changed(bare: TestClient) -> None:
     project = desk_of(bare).project
     found = {
         project.table.names[cell]: values
-        for options in project.table.options.values()
+        for _, options in project.table.options.items()
         for cell, values in zip(options.cells, options.values, strict=True)
     }
     assert found["a"] == (1.0, 2.5, 9.0)
@@ -157,7 +157,7 @@ def test_categories_can_be_candidates(tmp_path: Path) -> None:
     choice = Choice(label="y", neighbors="1", repairs={"b": "A | Z"})
     table = project_of(Draft("x", "x.csv", path), choice).table
     (values,) = [
-        one.values[0] for one in table.options.values() if table.names[one.cells[0]] == "b"
+        one.values[0] for _, one in table.options.items() if table.names[one.cells[0]] == "b"
     ]
     assert values == ("A", "Z")
 

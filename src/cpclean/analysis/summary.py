@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from cpclean.analysis.narrowing import OpenCell, Span, near_rows, only_rows, open_cell, with_rows
+from cpclean.analysis.narrowing import OpenCell, Span, near_rows, open_cell
 from cpclean.cleaning.session import CleaningSession
 from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.rows import Floats, is_whole
@@ -206,7 +206,7 @@ def column_effects(
     doubtful, holes = points[~certain], table.holes
     if len(doubtful):
         near = near_rows(data, doubtful, n_neighbors, metric)
-        data, holes = only_rows(data, near), holes[near]
+        data, holes = data.take(near), holes[near]
     effects = []
     for number, column in enumerate(table.report):
         if progress is not None:
@@ -253,4 +253,4 @@ def _drawn(
         # To the right: a value of weight 0 ends where the one before it does, and is passed over.
         number = int(np.searchsorted(ends, place * ends[-1], side="right"))
         rows[row] = cell.known(min(number, int(np.flatnonzero(cell.weights)[-1])))
-    return with_rows(data, rows)
+    return data.with_rows(rows)

@@ -50,7 +50,7 @@ def _told(subject: Subject, log: Iterable[Entry]) -> tuple[dict[int, Known], set
     new = []
     for number, entry in enumerate(log):
         try:
-            row = subject.data._row_number(entry["row"])
+            row = subject.data.row_number(entry["row"])
             if "skip" in entry:
                 if row not in skipped:
                     new.append(number)

@@ -36,7 +36,13 @@ from cpclean.queries.certain import possible_in_block
 from cpclean.queries.gains import BlockGains, gains_in_block
 from cpclean.queries.geometry import Metric, Near, Query, aside, ask, check_magnitude
 from cpclean.queries.kernel_arrays import FIRST_CANDIDATE, PRECOMPUTED
-from cpclean.queries.prepared import Prepared, frozen, prepare_changed, prepared_rows
+from cpclean.queries.prepared import (
+    Prepared,
+    frozen,
+    prepare_changed,
+    prepared_rows,
+    set_prepared,
+)
 from cpclean.queries.shares import shares_in_block
 
 Bools = npt.NDArray[np.bool_]
@@ -146,7 +152,7 @@ class Board:
         """For every uncertain point, the rows with holes that can be near to it."""
         where = np.flatnonzero(~self._certain)
         query = replace(self._query, points=self._query.points[where])
-        dirty = query.data._n_cells > 0
+        dirty = query.data.arrays.n_cells > 0
         return [rows[dirty[rows]] for part in query.over_blocks(_near_lists) for rows in part]
 
     # -- keeping ---------------------------------------------------------------------------
@@ -160,7 +166,7 @@ class Board:
         self.__dict__.update(state)
         for rows in (prepared.rows, self._query.rows):
             frozen(rows)
-        self.data.__dict__["_prepared"] = prepared
+        set_prepared(self.data, prepared)
 
     # -- changing --------------------------------------------------------------------------
 
@@ -179,7 +185,7 @@ class Board:
         """
         old, after = self._query.data, self._after(row, data, candidate)
         affected = self._affected(after, row)
-        if within(data._stored_row(row), old._stored_row(row)):
+        if within(data.stored_row(row), old.stored_row(row)):
             affected &= ~self._certain
         was = self._certain.copy()
         self._query = after

@@ -452,7 +452,7 @@ class CleaningSession:
         )
 
     def _row(self, row: Any) -> int:
-        return self._subject.data._row_number(row)
+        return self._subject.data.row_number(row)
 
     def _gains(self, board: Board) -> Floats:
         """The expected gain of every question."""

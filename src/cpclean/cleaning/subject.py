@@ -70,7 +70,7 @@ class ArraySubject:
     def cells(self, row: int) -> dict[Any, Span]:
         """The uncertain cells of a row: a factored row's own, else each column that varies."""
         if row not in self._cells:
-            stored = self.data._stored_row(row).cells
+            stored = self.data.stored_row(row).cells
             if len(stored) == 1:
                 cell = stored[0]
                 varies = np.flatnonzero((cell.values != cell.values[0]).any(axis=0)) + cell.start
@@ -135,7 +135,7 @@ class ArraySubject:
 
     def world(self, data: IncompleteDataset, known: Mapping[int, Known], fill: Any) -> Floats:
         """Every row one vector: known rows as they are, others as `fill` says."""
-        vectors: Floats = data._base.copy()
+        vectors: Floats = data.arrays.base.copy()
         filled = None if isinstance(fill, str) and fill in _FILLS else self._checked_fill(fill)
         for row in data.dirty_rows.tolist():
             if filled is None:
@@ -171,9 +171,8 @@ class TableSubject:
         return self.table.encode(X)
 
     def cells(self, row: int) -> dict[Any, Span]:
-        options = self.table.options.get(row)
         found = {}
-        for cell in () if options is None else options.cells:
+        for cell in self.table.options_of(row).cells:
             feature = self.table.encoding.features[cell]
             if feature is not None:
                 found[self.table.names[cell]] = (feature.start, feature.stop)
@@ -285,9 +284,7 @@ def _as_given(data: IncompleteDataset) -> IncompleteDataset:
     """The same data, such that what was pinned in it before stays so."""
     if not len(data.pinned_rows):
         return data
-    start = copy(data)
-    start._unpinned, start._pinned = start, np.zeros(data.n_rows, dtype=bool)
-    return start
+    return IncompleteDataset.from_arrays(data.arrays, data.codes, data.classes)
 
 
 def _column_number(column: Any, n_features: int, row: int) -> int:

@@ -36,7 +36,7 @@ def closest_candidates(
 
 def _others(table: IncompleteTable, row: int) -> dict[int, int]:
     """Which value of a cell is "other", by the first column of the cell in the space."""
-    options, found = table.options[row], {}
+    options, found = table.options_of(row), {}
     for cell, values in zip(options.cells, options.values, strict=True):
         feature = table.encoding.features[cell]
         if feature is not None and not options.joint and OTHER in values:

@@ -32,7 +32,8 @@ import numpy as np
 
 from cpclean.data.columns import NUMBER, OTHER, Column, column_from_objects, is_null
 from cpclean.data.frames import check_names, pandas_module, series_of
-from cpclean.data.repairs import Bools, Options
+from cpclean.data.row_options import Options
+from cpclean.data.rows import Bools
 from cpclean.errors import TableError, offenders
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")

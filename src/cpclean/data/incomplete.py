@@ -3,36 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from cpclean.data.given_rows import checked_rows
 from cpclean.data.labels import encode_labels
+from cpclean.data.row_arrays import RowArrays
 from cpclean.data.rows import (
     Cell,
     FactoredRow,
     Floats,
+    Ints,
     StoredCell,
     StoredRow,
     as_floats,
     check_finite,
-    checked_weights,
-    factored_row,
     is_whole,
-    listed,
     narrowed,
-    plain_row,
 )
 from cpclean.errors import DataError, UnknownRowError, offenders
 
-__all__ = ["Cell", "FactoredRow", "IncompleteDataset"]
-
-Ints = npt.NDArray[np.int64]
+__all__ = ["Cell", "FactoredRow", "IncompleteDataset", "Ints"]
 
 
 class IncompleteDataset:
@@ -82,22 +77,45 @@ class IncompleteDataset:
         labels: Any,
         priors: Sequence[npt.ArrayLike | None] | None = None,
     ) -> None:
-        rows = _checked_rows(candidates, priors)
+        rows = checked_rows(candidates, priors)
         self.codes, self.classes = encode_labels(labels)
         if len(self.codes) != len(rows):
             raise DataError(
                 f"candidates and labels must have one entry a row; got {len(rows)} candidate sets "
                 f"and {len(self.codes)} labels."
             )
-        self._base = np.stack([row.base for row in rows])
-        self._n_cells = np.array([len(row.cells) for row in rows], dtype=np.int64)
-        self._first_cell = _starts(self._n_cells)
-        nothing = np.empty(0, dtype=np.int64)
-        self._cell_start, self._cell_stop, self._cell_size = nothing, nothing, nothing
-        self._values_at, self._weights_at = nothing, nothing
-        self._values, self._weights = np.empty(0), np.empty(0)
-        self._append([cell for row in rows for cell in row.cells])
-        self._pinned = np.zeros(len(rows), dtype=bool)
+        self._start(RowArrays.of(rows))
+
+    @classmethod
+    def from_arrays(
+        cls, arrays: RowArrays, codes: Ints, classes: npt.NDArray[Any]
+    ) -> IncompleteDataset:
+        """The dataset of arrays that are known to be right; nothing is checked or copied.
+
+        Parameters
+        ----------
+        arrays : RowArrays
+            Read-only from now on, as are the other arrays.
+        codes : ndarray of shape (n_rows,)
+            The place of each row's label in `classes`.
+        classes : ndarray
+            Sorted; not every class needs a row.
+
+        Examples
+        --------
+        >>> data = IncompleteDataset([[[0.0], [1.0]], [[2.0]]], ["no", "yes"])
+        >>> IncompleteDataset.from_arrays(data.arrays, data.codes, data.classes) == data
+        True
+        """
+        data = object.__new__(cls)
+        data.codes, data.classes = codes, classes
+        data._start(arrays)
+        return data
+
+    def _start(self, arrays: RowArrays) -> None:
+        """As data about which nothing is known yet."""
+        self._arrays = arrays
+        self._pinned = np.zeros(len(arrays.base), dtype=bool)
         self._unpinned = self
         self._freeze()
 
@@ -105,11 +123,11 @@ class IncompleteDataset:
 
     @property
     def n_rows(self) -> int:
-        return len(self._base)
+        return len(self._arrays.base)
 
     @property
     def n_features(self) -> int:
-        return int(self._base.shape[1])
+        return int(self._arrays.base.shape[1])
 
     @property
     def n_classes(self) -> int:
@@ -121,9 +139,7 @@ class IncompleteDataset:
 
     @cached_property
     def candidate_counts(self) -> Ints:
-        counts = np.ones(self.n_rows, dtype=np.int64)
-        for row in self.dirty_rows.tolist():
-            counts[row] = math.prod(self._cell_size[self._cells_of(row)].tolist())
+        counts = self._arrays.counts()
         counts.flags.writeable = False
         return counts
 
@@ -133,7 +149,7 @@ class IncompleteDataset:
 
     @property
     def dirty_rows(self) -> Ints:
-        return np.flatnonzero(self._n_cells)
+        return np.flatnonzero(self._arrays.n_cells)
 
     @property
     def pinned_rows(self) -> Ints:
@@ -141,16 +157,18 @@ class IncompleteDataset:
 
     @cached_property
     def n_worlds(self) -> int:
-        sizes = Counter(self.candidate_counts.tolist())
-        return math.prod(size**times for size, times in sizes.items())
+        sizes, times = np.unique(self.candidate_counts, return_counts=True)
+        return math.prod(
+            size**count for size, count in zip(sizes.tolist(), times.tolist(), strict=True)
+        )
 
     # -- one row -------------------------------------------------------------------------
 
     def candidates(self, row: int) -> Floats:
         """The candidate vectors of a row, shape (m_i, n_features)."""
-        row = self._row_number(row)
-        expanded: Floats = self._base[row][None, :].copy()
-        for cell in self._stored_cells(row):
+        row = self.row_number(row)
+        expanded: Floats = self._arrays.base[row][None, :].copy()
+        for cell in self.stored_cells(row):
             size = len(cell.values)
             before = len(expanded)
             expanded = np.repeat(expanded, size, axis=0)
@@ -159,14 +177,14 @@ class IncompleteDataset:
 
     def candidate(self, row: int, number: int) -> Floats:
         """One candidate vector of a row, shape (n_features,)."""
-        row = self._row_number(row)
+        row = self.row_number(row)
         count = int(self.candidate_counts[row])
         if not is_whole(number) or not 0 <= number < count:
             raise UnknownRowError(
                 f"row {row} has candidates 0 to {count - 1}; got candidate {number!r}."
             )
-        vector: Floats = self._base[row].copy()
-        for cell in reversed(list(self._stored_cells(row))):
+        vector: Floats = self._arrays.base[row].copy()
+        for cell in reversed(list(self.stored_cells(row))):
             number, value = divmod(number, len(cell.values))
             vector[cell.start : cell.stop] = cell.values[value]
         return vector
@@ -174,7 +192,7 @@ class IncompleteDataset:
     def prior(self, row: int) -> Floats:
         """The prior over a row's candidates, shape (m_i,)."""
         weights = np.ones(1)
-        for cell in self._stored_cells(self._row_number(row)):
+        for cell in self.stored_cells(self.row_number(row)):
             weights = np.multiply.outer(weights, cell.weights).ravel()
         return weights
 
@@ -182,7 +200,7 @@ class IncompleteDataset:
         """The uncertain cells of a row; one cell for a row given as plain candidates."""
         return tuple(
             Cell(tuple(range(cell.start, cell.stop)), cell.values.copy(), cell.weights.copy())
-            for cell in self._stored_cells(self._row_number(row))
+            for cell in self.stored_cells(self.row_number(row))
         )
 
     # -- immutable updates ---------------------------------------------------------------
@@ -200,7 +218,7 @@ class IncompleteDataset:
         value : array-like of shape (n_features,), optional
             The true vector itself; it need not be among the candidates.
         """
-        row = self._row_number(row)
+        row = self.row_number(row)
         if (candidate is None) == (value is None):
             raise DataError("pin takes the number of a candidate or a value: one of the two.")
         if candidate is not None:
@@ -232,7 +250,7 @@ class IncompleteDataset:
         >>> data.given(0, {0: 1.0}).candidates(0).tolist()
         [[1.0, 6.0], [1.0, 7.0]]
         """
-        row = self._row_number(row)
+        row = self.row_number(row)
         for column, value in known.items():
             if not is_whole(column) or not 0 <= column < self.n_features:
                 raise DataError(
@@ -245,12 +263,12 @@ class IncompleteDataset:
                 )
             check_finite(number, f"what is known of column {column}")
         plain = {int(column): float(value) for column, value in known.items()}
-        return self._with_row(row, narrowed(self._unpinned._stored_row(row), plain), pinned=True)
+        return self._with_row(row, narrowed(self._unpinned.stored_row(row), plain), pinned=True)
 
     def unpin(self, row: int) -> IncompleteDataset:
         """The same data with one row as it was before anything was known about it."""
-        row = self._row_number(row)
-        return self._with_row(row, self._unpinned._stored_row(row), pinned=False)
+        row = self.row_number(row)
+        return self._with_row(row, self._unpinned.stored_row(row), pinned=False)
 
     def expanded(self) -> IncompleteDataset:
         """The same data with every factored row written out as plain candidates."""
@@ -261,44 +279,91 @@ class IncompleteDataset:
             [self.prior(row) for row in rows],
         )
 
-    def _with_row(self, row: int, stored: StoredRow, *, pinned: bool) -> IncompleteDataset:
-        other = object.__new__(IncompleteDataset)
-        other.__dict__.update(
-            {name: kept for name, kept in self.__dict__.items() if name not in _DERIVED}
+    def take(self, rows: npt.ArrayLike) -> IncompleteDataset:
+        """Some rows of the data, in this order; all classes stay, whether or not a row has them.
+
+        What is known of the rows counts as given: nothing is pinned in the result.
+
+        Parameters
+        ----------
+        rows : sequence of int
+            Numbers of rows; one may be named more than once.
+
+        Examples
+        --------
+        >>> data = IncompleteDataset([[[0.0], [1.0]], [[2.0]], [[3.0], [4.0]]], ["a", "b", "a"])
+        >>> some = data.take([2, 0])
+        >>> some.candidates(0).tolist(), some.classes.tolist()
+        ([[3.0], [4.0]], ['a', 'b'])
+        """
+        numbers = self._row_numbers(rows)
+        return IncompleteDataset.from_arrays(
+            self._arrays.take(numbers), self.codes[numbers], self.classes
         )
-        other._base = _changed(self._base, row, stored.base)
-        other._n_cells = _changed(self._n_cells, row, len(stored.cells))
+
+    def with_rows(self, rows: Mapping[int, StoredRow]) -> IncompleteDataset:
+        """The same data with other rows in the place of some, which then count as given.
+
+        Parameters
+        ----------
+        rows : dict from row number to StoredRow
+            With the features of this data, checked already, as `stored_row` gives them.
+        """
+        arrays = self._arrays
+        base, n_cells = arrays.base.copy(), arrays.n_cells.copy()
+        first_cell, cells = arrays.first_cell.copy(), list[StoredCell]()
+        for row, stored in rows.items():
+            row = self.row_number(row)
+            base[row], n_cells[row] = stored.base, len(stored.cells)
+            first_cell[row] = len(arrays.cell_start) + len(cells)
+            cells += stored.cells
+        arrays = arrays._replace(base=base, n_cells=n_cells, first_cell=first_cell)
+        return IncompleteDataset.from_arrays(arrays.with_cells(cells), self.codes, self.classes)
+
+    def _with_row(self, row: int, stored: StoredRow, *, pinned: bool) -> IncompleteDataset:
+        arrays = self._arrays._replace(
+            base=_changed(self._arrays.base, row, stored.base),
+            n_cells=_changed(self._arrays.n_cells, row, len(stored.cells)),
+        )
+        first: int | None = None
+        if not pinned:
+            first = int(self._unpinned._arrays.first_cell[row])
+        elif stored.cells:
+            first = len(arrays.cell_start)
+            arrays = arrays.with_cells(stored.cells)
+        if first is not None:
+            arrays = arrays._replace(first_cell=_changed(arrays.first_cell, row, first))
+        other = object.__new__(IncompleteDataset)
+        other.codes, other.classes = self.codes, self.classes
+        other._arrays, other._unpinned = arrays, self._unpinned
         other._pinned = _changed(self._pinned, row, pinned)
         count = math.prod(len(cell.values) for cell in stored.cells)
         other.__dict__["candidate_counts"] = _changed(self.candidate_counts, row, count)
-        if not pinned:
-            first = int(self._unpinned._first_cell[row])
-            other._first_cell = _changed(self._first_cell, row, first)
-        elif stored.cells:
-            other._first_cell = _changed(self._first_cell, row, len(self._cell_start))
-            other._append(stored.cells)
         other._freeze()
         return other
 
-    def _append(self, cells: Sequence[StoredCell]) -> None:
-        """Store more cells behind those that are there, whose numbers do not change."""
-        starts = np.array([cell.start for cell in cells], dtype=np.int64)
-        stops = np.array([cell.stop for cell in cells], dtype=np.int64)
-        sizes = np.array([len(cell.values) for cell in cells], dtype=np.int64)
-        self._values_at = np.append(
-            self._values_at, len(self._values) + _starts(sizes * (stops - starts))
-        )
-        self._weights_at = np.append(self._weights_at, len(self._weights) + _starts(sizes))
-        self._cell_start = np.append(self._cell_start, starts)
-        self._cell_stop = np.append(self._cell_stop, stops)
-        self._cell_size = np.append(self._cell_size, sizes)
-        # A cell's values are stored column by column: kernels walk all values of one column.
-        self._values = np.append(self._values, _joined([cell.values.T.ravel() for cell in cells]))
-        self._weights = np.append(self._weights, _joined([cell.weights for cell in cells]))
+    # -- for other modules ---------------------------------------------------------------
 
-    # -- plumbing ------------------------------------------------------------------------
+    @property
+    def arrays(self) -> RowArrays:
+        """All rows as flat, read-only arrays."""
+        return self._arrays
 
-    def _row_number(self, row: int) -> int:
+    @property
+    def unpinned(self) -> IncompleteDataset:
+        """The data as given, before `pin` and `given`."""
+        return self._unpinned
+
+    @cached_property
+    def derived(self) -> dict[Any, Any]:
+        """What other modules work out of this data and want to find again, by keys of their own.
+
+        It belongs to this very object: changed data, copies and pickles start with none.
+        """
+        return {}
+
+    def row_number(self, row: int) -> int:
+        """The number of a row as a plain int, or an error if there is no such row."""
         if not is_whole(row) or not 0 <= row < self.n_rows:
             raise UnknownRowError(
                 f"row must be an int in [0, {self.n_rows - 1}] (the data has {self.n_rows} rows); "
@@ -306,24 +371,32 @@ class IncompleteDataset:
             )
         return int(row)
 
-    def _cells_of(self, row: int) -> slice:
-        first = int(self._first_cell[row])
-        return slice(first, first + int(self._n_cells[row]))
+    def _row_numbers(self, rows: npt.ArrayLike) -> Ints:
+        numbers = np.asarray(rows)
+        if numbers.ndim != 1 or not len(numbers) or numbers.dtype.kind not in "iu":
+            raise UnknownRowError(
+                f"rows must be a sequence of at least one row number; got {rows!r}."
+            )
+        odd = numbers[(numbers < 0) | (numbers >= self.n_rows)]
+        if len(odd):
+            raise UnknownRowError(
+                f"rows must be ints in [0, {self.n_rows - 1}] (the data has {self.n_rows} rows); "
+                f"got {offenders(odd.tolist())}."
+            )
+        return numbers.astype(np.int64)
 
-    def _stored_cells(self, row: int) -> Iterator[StoredCell]:
-        cells = self._cells_of(row)
-        for number in range(cells.start, cells.stop):
-            size = int(self._cell_size[number])
-            start = int(self._cell_start[number])
-            width = int(self._cell_stop[number]) - start
-            at, weights_at = int(self._values_at[number]), int(self._weights_at[number])
-            values = self._values[at : at + size * width].reshape(width, size).T
-            yield StoredCell(start, values, self._weights[weights_at : weights_at + size])
+    def stored_cells(self, row: int) -> Iterator[StoredCell]:
+        """The cells of a row as they are stored, read-only."""
+        return self._arrays.stored_cells(self.row_number(row))
 
-    def _stored_row(self, row: int) -> StoredRow:
-        return StoredRow(self._base[row], tuple(self._stored_cells(row)))
+    def stored_row(self, row: int) -> StoredRow:
+        """A row as it is stored, read-only: its first candidate, and its cells."""
+        return self._arrays.stored_row(self.row_number(row))
+
+    # -- plumbing ------------------------------------------------------------------------
 
     def _freeze(self) -> None:
+        self._arrays.frozen()
         for array in self.__dict__.values():
             if isinstance(array, np.ndarray):
                 array.flags.writeable = False
@@ -340,20 +413,14 @@ class IncompleteDataset:
         if not isinstance(other, IncompleteDataset):
             return NotImplemented
         return (
-            np.array_equal(self._n_cells, other._n_cells)
-            and np.array_equal(self._base, other._base)
+            self.classes.tolist() == other.classes.tolist()
             and np.array_equal(self.codes, other.codes)
-            and self.classes.tolist() == other.classes.tolist()
-            and all(
-                mine.start == theirs.start
-                and np.array_equal(mine.values, theirs.values)
-                and np.array_equal(mine.weights, theirs.weights)
-                for row in self.dirty_rows
-                for mine, theirs in zip(
-                    self._stored_cells(row), other._stored_cells(row), strict=True
-                )
-            )
+            and all(map(np.array_equal, self._in_order(), other._in_order()))
         )
+
+    def _in_order(self) -> RowArrays:
+        """The arrays with the cells in the order of the rows, and no others."""
+        return self._arrays.take(np.arange(self.n_rows))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -369,96 +436,13 @@ class IncompleteDataset:
 
 
 # Values computed on demand; a changed copy must not inherit them.
-_DERIVED = frozenset({"candidate_counts", "n_worlds", "_prepared"})
-
-
-_SURE = np.ones(1)  # the prior of a single candidate
-
-
-def _checked_rows(candidates: Any, priors: Any) -> list[StoredRow]:
-    given = listed(candidates, "candidates must be a sequence with one candidate set a row")
-    if not given:
-        raise DataError("an incomplete dataset needs at least one row; got none.")
-    if priors is not None:
-        priors = listed(priors, "priors must be a sequence with one vector a row, or None")
-    if priors is not None and len(priors) != len(given):
-        raise DataError(
-            f"priors must have one entry a row, {len(given)} in all; got {len(priors)}."
-        )
-    vectors = [
-        None if isinstance(one, FactoredRow) else _vectors(one, row)
-        for row, one in enumerate(given)
-    ]
-    _check_widths(vectors)
-    plain = [one for one in vectors if one is not None]
-    if plain and not np.isfinite(np.concatenate(plain)).all():
-        for row, one in enumerate(vectors):
-            if one is not None:
-                check_finite(one, f"the candidates of row {row}")
-    width = plain[0].shape[1] if plain else None
-    rows = []
-    for number, (one, array) in enumerate(zip(given, vectors, strict=True)):
-        prior = None if priors is None else priors[number]
-        if array is None:
-            if prior is not None:
-                raise DataError(
-                    f"row {number} is factored: give its priors in its cells, and None in priors."
-                )
-            rows.append(factored_row(one, width, f"row {number}"))
-            width = len(rows[-1].base)
-        else:
-            sure = prior is None and len(array) == 1
-            weights = _SURE if sure else _weights(prior, len(array), number)
-            rows.append(plain_row(array, weights))
-    return rows
-
-
-def _weights(prior: Any, size: int, row: int) -> Floats:
-    return checked_weights(prior, size, f"the prior of row {row}")
-
-
-def _vectors(one: Any, row: int) -> Floats:
-    array = as_floats(one, f"the candidates of row {row}")
-    if array.ndim == 0:
-        raise DataError(
-            f"the candidates of row {row} must have shape (m, n_features); got the number {array}. "
-            "A row with one feature and one candidate is [[value]]."
-        )
-    if array.ndim == 1 and len(array):
-        array = array[None, :]
-    if array.size == 0 or len(array) == 0:
-        raise DataError(
-            f"row {row} has an empty candidate set; every row needs at least one candidate."
-        )
-    if array.ndim != 2:
-        raise DataError(
-            f"the candidates of row {row} must have shape (m, n_features); got {array.shape}."
-        )
-    return array
-
-
-def _check_widths(vectors: list[Floats | None]) -> None:
-    widths = {row: one.shape[1] for row, one in enumerate(vectors) if one is not None}
-    if len(set(widths.values())) > 1:
-        usual = Counter(widths.values()).most_common(1)[0][0]
-        odd = offenders(f"row {row} ({w})" for row, w in widths.items() if w != usual)
-        raise DataError(
-            f"all candidates must have the same number of features; most have {usual}, but {odd}."
-        )
+_DERIVED = frozenset({"candidate_counts", "n_worlds", "derived"})
 
 
 def _changed(array: npt.NDArray[Any], row: int, value: Any) -> npt.NDArray[Any]:
     copy = array.copy()
     copy[row] = value
     return copy
-
-
-def _starts(sizes: Ints) -> Ints:
-    return np.array([0, *accumulate(sizes.tolist())], dtype=np.int64)[:-1]
-
-
-def _joined(parts: list[Floats]) -> Floats:
-    return np.concatenate(parts) if parts else np.empty(0)
 
 
 def _count(number: int, noun: str) -> str:

@@ -24,35 +24,9 @@ import numpy.typing as npt
 from cpclean.data.columns import OTHER, Column, column_from_objects
 from cpclean.data.holoclean.answers import HoloCells, holo_cells
 from cpclean.data.holoclean.model import HoloSettings
+from cpclean.data.row_options import Options
+from cpclean.data.rows import Bools
 from cpclean.errors import TableError, TableWarning, offenders
-
-Bools = npt.NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class Options:
-    """What the holes of one row can be.
-
-    cells says which columns; values holds, for each of them, a tuple of values. If `joint`, the
-    k-th values of all cells belong together and are one version of the row; otherwise every
-    combination is a candidate. `weights` (joint only) says how often each version was proposed.
-    """
-
-    cells: tuple[int, ...]
-    values: tuple[tuple[Any, ...], ...]
-    joint: bool = False
-    weights: tuple[float, ...] | None = None
-
-    @property
-    def n_candidates(self) -> int:
-        if self.joint:
-            return len(self.values[0]) if self.values else 1
-        return math.prod(len(values) for values in self.values)
-
-    @property
-    def versions(self) -> list[tuple[Any, ...]]:
-        """The values that belong together, if `joint`."""
-        return list(zip(*self.values, strict=True))
 
 
 class Repair(Protocol):

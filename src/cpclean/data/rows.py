@@ -20,6 +20,8 @@ import numpy.typing as npt
 from cpclean.errors import DataError, offenders
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 
 # Candidates of one row are numbered by one machine integer; far more than can be scanned.
 MAX_ROW_CANDIDATES = 2**31 - 1

@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from html import escape
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -16,14 +16,13 @@ import numpy.typing as npt
 from cpclean.data.columns import Column, as_kind, stripped
 from cpclean.data.decisions import Decision
 from cpclean.data.domains import Domains, DomainTable
-from cpclean.data.frames import columns_from, kind_of_frame, names_of
+from cpclean.data.frames import FrameKind, columns_from, kind_of_frame
 from cpclean.data.incomplete import Cell, FactoredRow, IncompleteDataset, world_count_text
 from cpclean.data.labels import encode_labels, labelled_rows, split_label
 from cpclean.data.priors import CellPriors, prior_beside
 from cpclean.data.repairs import (
     ColumnValues,
     Imputers,
-    Options,
     Repair,
     capped,
     checked_options,
@@ -32,11 +31,12 @@ from cpclean.data.repairs import (
     with_kinds_of_candidates,
     with_present,
 )
-from cpclean.data.rows import Floats
+from cpclean.data.row_options import Options, TableOptions
+from cpclean.data.rows import Bools, Floats
 from cpclean.data.spaces.plain import Encoding, Feature, fit_encoding
+from cpclean.data.suspects import blanked, suspect_mask
 from cpclean.errors import TableError, TableWarning, UnknownRowError, offenders
 
-Bools = npt.NDArray[np.bool_]
 _NUMBERS = (int, float, np.number)
 
 
@@ -54,6 +54,21 @@ class ColumnReport:
     def treatment(self) -> str:
         """The decision and its reason, in words."""
         return self.decision.words
+
+
+@dataclass(frozen=True, eq=False)
+class TableParts:
+    """Everything that an `IncompleteTable` consists of, once it is worked out."""
+
+    null_tokens: tuple[str, ...]
+    label: str | None  # the name of the label column, if there is one
+    frame_kind: FrameKind
+    rows_kept: npt.NDArray[np.int64]
+    columns: tuple[Column, ...]
+    holes: Bools  # (n_rows, n_columns)
+    options: TableOptions
+    encoding: Encoding
+    dataset: IncompleteDataset
 
 
 class IncompleteTable:
@@ -107,6 +122,16 @@ class IncompleteTable:
         The number of each row in the frame.
     report : tuple of ColumnReport
         What each column is, and what was decided about it.
+    columns : tuple of Column
+        The feature columns as they were read.
+    holes : ndarray of shape (n_rows, n_columns)
+        Where a cell is null or doubted.
+    options : TableOptions
+        What the holes can be, in stored values; `options_of` gives those of one row.
+    encoding : Encoding
+        How columns become features of the space.
+    frame_kind : FrameKind
+        What is needed to make a frame like the one given.
 
     Notes
     -----
@@ -152,10 +177,10 @@ class IncompleteTable:
         self.null_tokens = stripped(null_tokens)
         frame, repair = _frame_and_repair(frame, repairs)
         columns = columns_from(frame, kinds, self.null_tokens)
-        self._frame_kind = kind_of_frame(frame)
+        self.frame_kind = kind_of_frame(frame)
         columns, labels, self.label = split_label(columns, label, self.null_tokens)
         columns = with_kinds_of_candidates(columns, repair, kinds or {})
-        doubted = _suspect_mask(suspects, columns, len(labels))
+        doubted = suspect_mask(suspects, columns, len(labels))
         self.rows_kept = labelled_rows(labels, drop_unlabelled)
         if isinstance(repair, Domains):
             repair = repair.of_rows(self.rows_kept.tolist(), len(labels))
@@ -171,19 +196,33 @@ class IncompleteTable:
         if isinstance(repair, ColumnValues | Imputers) and not told:  # others may know such a row
             self._check_empty_rows(missing)
         # Nothing is learnt from a doubted cell: neither candidates, scales nor priors.
-        known = [_blanked(column, doubted[:, n]) for n, column in enumerate(self.columns)]
+        known = [blanked(column, doubted[:, n]) for n, column in enumerate(self.columns)]
         options = checked_options(repair.propose(known, self.holes), known, self.holes)
         options = {
             row: with_present(one, {cell: self.columns[cell].values[row]
                                     for cell in one.cells if doubted[row, cell]})
             for row, one in options.items()
         }  # fmt: skip
-        self.options = capped(options, self.columns, max_candidates)
+        self.options = TableOptions.from_rows(capped(options, self.columns, max_candidates))
         proposed = self._proposed()
         _warn(known, proposed, classes)
         self.encoding = fit_encoding(known, proposed, scaling, weights, categories)
-        self._priors = CellPriors(prior_beside(repair, prior), known, codes, ~self.holes)
-        self.dataset = self._build(labels[self.rows_kept])
+        priors = CellPriors(prior_beside(repair, prior), known, codes, ~self.holes)
+        self.dataset = self._build(labels[self.rows_kept], priors)
+
+    @classmethod
+    def from_parts(cls, parts: TableParts) -> Self:
+        """The table that consists of these parts; nothing is worked out anew."""
+        table = object.__new__(cls)
+        for part in fields(TableParts):
+            setattr(table, part.name, getattr(parts, part.name))
+        table.names = tuple(column.name for column in parts.columns)
+        return table
+
+    @property
+    def parts(self) -> TableParts:
+        """What the table consists of, to be stored, or to make one that differs in some part."""
+        return TableParts(**{part.name: getattr(self, part.name) for part in fields(TableParts)})
 
     # -- looking ---------------------------------------------------------------------------
 
@@ -201,10 +240,7 @@ class IncompleteTable:
 
         Numbered as in `dataset`; a clean row has one candidate with no uncertain cell.
         """
-        self._check_row(row)
-        if row not in self.options:
-            return [{}]
-        options = self._in_space(self.options[row])
+        options = self.options_in_space(row)
         columns = [self.columns[cell] for cell in options.cells]
         together = options.versions if options.joint else itertools.product(*options.values)
         return [
@@ -214,6 +250,15 @@ class IncompleteTable:
             }
             for values in together
         ]
+
+    def options_of(self, row: int) -> Options:
+        """What the holes of a row can be, in stored values; without any cell for a clean row."""
+        self._check_row(row)
+        return self.options.of(int(row))
+
+    def options_in_space(self, row: int) -> Options:
+        """As `options_of`, without the cells of columns that have no place in the space."""
+        return self._in_space(self.options_of(row))
 
     @cached_property
     def report(self) -> tuple[ColumnReport, ...]:
@@ -239,7 +284,7 @@ class IncompleteTable:
         }
         if self.label is not None:
             columns[self.label] = self.dataset.labels.tolist()
-        return self._frame_kind.frame(columns, self.rows_kept)
+        return self.frame_kind.frame(columns, self.rows_kept)
 
     def __repr__(self) -> str:
         return (
@@ -248,7 +293,8 @@ class IncompleteTable:
             f"{world_count_text(self.dataset.n_worlds)})"
         )
 
-    def _repr_html_(self) -> str:
+    def to_html(self) -> str:
+        """What each column is and what was decided about it, as a table for a notebook."""
         lines = "".join(
             f"<tr><td>{escape(one.name)}</td><td>{one.kind}</td><td>{one.holes}</td>"
             f"<td>{one.distinct}</td><td>{escape(one.treatment)}</td></tr>"
@@ -260,9 +306,12 @@ class IncompleteTable:
             f"<tbody>{lines}</tbody></table>"
         )
 
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
     # -- building --------------------------------------------------------------------------
 
-    def _build(self, labels: npt.NDArray[Any]) -> IncompleteDataset:
+    def _build(self, labels: npt.NDArray[Any], priors_of: CellPriors) -> IncompleteDataset:
         space = _encoded_with_holes(self.encoding, self.columns)
         candidates: list[Any] = list(space)
         priors: list[Floats | None] = [None] * len(space)
@@ -272,7 +321,7 @@ class IncompleteTable:
                 continue
             features = [self._feature(cell) for cell in options.cells]
             if options.joint:
-                candidates[row], priors[row] = self._versions(row, space[row], options)
+                candidates[row], priors[row] = self._versions(row, space[row], options, priors_of)
                 continue
             candidates[row] = FactoredRow(
                 space[row],
@@ -280,7 +329,7 @@ class IncompleteTable:
                     Cell(
                         range(feature.start, feature.stop),
                         feature.encoded(values),
-                        self._priors.weights(row, cell, values),
+                        priors_of.weights(row, cell, values),
                     )
                     for cell, feature, values in zip(
                         options.cells, features, options.values, strict=True
@@ -289,7 +338,9 @@ class IncompleteTable:
             )
         return IncompleteDataset(candidates, labels, priors)
 
-    def _versions(self, row: int, base: Floats, options: Options) -> tuple[Floats, Floats]:
+    def _versions(
+        self, row: int, base: Floats, options: Options, priors_of: CellPriors
+    ) -> tuple[Floats, Floats]:
         """Candidates that belong together, weighed by the product of their cells' shares."""
         size = len(options.values[0])
         vectors = np.repeat(base[None, :], size, axis=0)
@@ -297,7 +348,7 @@ class IncompleteTable:
         for cell, values in zip(options.cells, options.values, strict=True):
             feature = self._feature(cell)
             vectors[:, feature.start : feature.stop] = feature.encoded(values)
-            weights = weights * self._priors.weights(row, cell, values)
+            weights = weights * priors_of.weights(row, cell, values)
         total = weights.sum()
         return vectors, weights / total if total > 0 else np.full(size, 1.0 / size)
 
@@ -320,7 +371,7 @@ class IncompleteTable:
 
     def _proposed(self) -> dict[int, list[Any]]:
         found: dict[int, dict[Any, None]] = {}
-        for options in self.options.values():
+        for _, options in self.options.items():
             for cell, values in zip(options.cells, options.values, strict=True):
                 found.setdefault(cell, {}).update(dict.fromkeys(values))
         return {cell: list(values) for cell, values in found.items()}
@@ -418,56 +469,6 @@ def _warn(known: Sequence[Column], proposed: Mapping[int, Any], classes: npt.NDA
             ),
             stacklevel=3,
         )
-
-
-def _suspect_mask(suspects: Any, columns: Sequence[Column], n_rows: int) -> Bools:
-    mask = np.zeros((n_rows, len(columns)), dtype=bool)
-    if suspects is None:
-        return mask
-    try:
-        given = np.asarray(suspects)
-    except ValueError:  # of different lengths
-        given = np.empty(0)
-    given = _by_name(given, names_of(suspects), columns)
-    if given.dtype == bool:
-        if given.shape != mask.shape:
-            raise TableError(
-                f"suspects as a mask must have shape {mask.shape}, one entry a feature cell; "
-                f"got {given.shape}."
-            )
-        return np.asarray(given)
-    numbers = {column.name: number for number, column in enumerate(columns)}
-    try:
-        cells = [(row, str(name)) for row, name in suspects]
-    except (TypeError, ValueError) as problem:
-        raise TableError(
-            f"suspects must be a boolean mask or a list of (row, column name); got {suspects!r}."
-        ) from problem
-    for row, name in cells:
-        if name not in numbers or row not in range(n_rows):
-            raise TableError(f"suspects names row {row}, column {name!r}, which is not there.")
-        mask[row, numbers[name]] = True
-    return mask
-
-
-def _by_name(
-    given: npt.NDArray[Any], names: Sequence[str], columns: Sequence[Column]
-) -> npt.NDArray[Any]:
-    """A frame's columns in the order of the table, if it has their names; it may have more."""
-    wanted = [column.name for column in columns]
-    if not set(wanted) & set(names):
-        return given  # without names: in order
-    if lacking := [name for name in wanted if name not in names]:
-        raise TableError(f"suspects as a mask lacks column {offenders(map(repr, lacking))}.")
-    return given[:, [names.index(name) for name in wanted]]
-
-
-def _blanked(column: Column, doubted: Bools) -> Column:
-    if not doubted.any():
-        return column
-    values = column.values.copy()
-    values[doubted] = None if column.kind == "categorical" else np.nan
-    return replace(column, values=values)
 
 
 def _encoded_with_holes(encoding: Encoding, columns: Sequence[Column]) -> Floats:

@@ -131,7 +131,7 @@ def filled(space: Space, data: IncompleteDataset) -> IncompleteDataset:
     """The default world, with the rows that are known filled in."""
     rows = space.default.copy()
     known = np.setdiff1d(np.arange(data.n_rows), data.dirty_rows)
-    rows[known] = data._base[known]
+    rows[known] = data.arrays.base[known]
     return IncompleteDataset(list(rows[:, None, :]), data.labels)
 
 

@@ -329,7 +329,7 @@ class Project:
         To be called before an event is appended: the log must hold nothing that cannot be told.
         Where several people have to agree, an answer has to say all about its row.
         """
-        row = self.table.dataset._row_number(row)
+        row = self.table.dataset.row_number(row)
         known, entry = said_of(self._subject, row, candidate, value)
         if self.settings.answers_per_row > 1 and candidate is None:
             lacking = [name for name in self._subject.cells(row) if name not in known.raw]
@@ -347,7 +347,7 @@ class Project:
 
         What cannot be told to a session of this table is an error, as in `entry`.
         """
-        row = self.table.dataset._row_number(event.row)
+        row = self.table.dataset.row_number(event.row)
         if event.kind == "skip":
             return "skip"
         value = None if event.value is None else json.dumps(event.value, sort_keys=True)
@@ -367,8 +367,10 @@ class Project:
     def digest(self) -> str:
         """A hash of all bits of the encoded dataset and of the points."""
         found = hashlib.sha256(self.vectors.tobytes())
-        for name, one in sorted(self.table.dataset.__getstate__().items()):
-            if isinstance(one, np.ndarray) and one.dtype.kind != "O":
+        data = self.table.dataset
+        named = {**data.arrays._asdict(), "codes": data.codes, "classes": data.classes}
+        for name, one in sorted(named.items()):
+            if one.dtype.kind != "O":
                 found.update(name.encode() + np.ascontiguousarray(one).tobytes())
         return found.hexdigest()
 

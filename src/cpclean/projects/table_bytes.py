@@ -9,7 +9,6 @@ of one's own need not be there: what they proposed is.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -19,10 +18,11 @@ from cpclean.data.columns import Column
 from cpclean.data.decisions import Decision
 from cpclean.data.frames import FrameKind
 from cpclean.data.incomplete import IncompleteDataset
-from cpclean.data.repairs import Options
+from cpclean.data.row_arrays import RowArrays
+from cpclean.data.row_options import Options, TableOptions
 from cpclean.data.rows import Floats
 from cpclean.data.spaces.plain import Encoding, Feature
-from cpclean.data.table import IncompleteTable
+from cpclean.data.table import IncompleteTable, TableParts
 from cpclean.projects.frame_bytes import is_installed, pack_index, unpack_index
 from cpclean.projects.packing import Packer, Unpacker
 from cpclean.projects.plain_values import packed, packed_zone, unpacked, unpacked_zone
@@ -36,10 +36,7 @@ class Vectors:
 
 
 class OpenedTable(IncompleteTable):
-    """A table out of a storage: as it was put in, without working anything out."""
-
-    def __init__(self, state: Mapping[str, Any]) -> None:
-        self.__dict__.update(state)
+    """A table that takes points which are encoded already."""
 
     def encode(self, frame: Any) -> Floats:
         """As `IncompleteTable.encode`; points that were stored encoded stay as they are."""
@@ -48,12 +45,12 @@ class OpenedTable(IncompleteTable):
 
 def opened(table: IncompleteTable) -> OpenedTable:
     """The same table, ready to take its points as vectors."""
-    return OpenedTable(table.__dict__)
+    return OpenedTable.from_parts(table.parts)
 
 
 def pack_table(table: IncompleteTable, into: Packer) -> Any:
     """All parts of a table."""
-    kind = table._frame_kind
+    kind = table.frame_kind
     return {
         "null_tokens": list(table.null_tokens),
         "label": table.label,
@@ -77,22 +74,21 @@ def unpack_table(stored: Any, source: Unpacker) -> OpenedTable:
     installed = is_installed(frame["library"])
     index = unpack_index(frame["index"], source)
     columns = tuple(_unpacked_column(one, source) for one in stored["columns"])
-    return OpenedTable(
-        {
-            "null_tokens": tuple(stored["null_tokens"]),
-            "label": stored["label"],
+    return OpenedTable.from_parts(
+        TableParts(
+            null_tokens=tuple(stored["null_tokens"]),
+            label=stored["label"],
             # Without its library, what a session hands out is a frame of pandas.
-            "_frame_kind": FrameKind(
+            frame_kind=FrameKind(
                 frame["library"] if installed else "pandas", tuple(frame["names"]), index
             ),
-            "rows_kept": source.array(stored["rows_kept"]),
-            "columns": columns,
-            "names": tuple(column.name for column in columns),
-            "holes": source.array(stored["holes"]),
-            "options": _unpacked_options(stored["options"]),
-            "encoding": _unpacked_encoding(stored["encoding"]),
-            "dataset": unpack_dataset(stored["dataset"], source),
-        }
+            rows_kept=source.array(stored["rows_kept"]),
+            columns=columns,
+            holes=source.array(stored["holes"]),
+            options=_unpacked_options(stored["options"]),
+            encoding=_unpacked_encoding(stored["encoding"]),
+            dataset=unpack_dataset(stored["dataset"], source),
+        )
     )
 
 
@@ -124,7 +120,7 @@ def _unpacked_column(stored: Any, source: Unpacker) -> Column:
     )
 
 
-def _packed_options(options: Mapping[int, Options], columns: tuple[Column, ...]) -> Any:
+def _packed_options(options: TableOptions, columns: tuple[Column, ...]) -> Any:
     """Lists of values are kept once each, for most rows have the same ones."""
     lists: dict[str, int] = {}
     rows = []
@@ -139,9 +135,9 @@ def _packed_options(options: Mapping[int, Options], columns: tuple[Column, ...])
     return {"lists": [json.loads(text) for text in lists], "rows": rows}
 
 
-def _unpacked_options(stored: Any) -> dict[int, Options]:
+def _unpacked_options(stored: Any) -> TableOptions:
     lists = [tuple(map(unpacked, values)) for values in stored["lists"]]
-    return {
+    options = {
         row: Options(
             tuple(cells),
             tuple(lists[number] for number in numbers),
@@ -150,6 +146,7 @@ def _unpacked_options(stored: Any) -> dict[int, Options]:
         )
         for row, cells, numbers, joint, weights in stored["rows"]
     }
+    return TableOptions.from_rows(options)
 
 
 # -- the space -----------------------------------------------------------------------------------
@@ -182,14 +179,15 @@ def _unpacked_encoding(stored: Any) -> Encoding:
 
 def pack_dataset(data: IncompleteDataset, into: Packer) -> Any:
     """The dataset as it is now: what was pinned in it counts as given."""
-    state = {name: one for name, one in data.__getstate__().items() if name != "_unpinned"}
-    state["_pinned"] = np.zeros_like(data._pinned)
+    # Under the names of format 1, whose bytes stay the same.
+    state = {"codes": data.codes, "classes": data.classes}
+    state |= {f"_{name}": array for name, array in data.arrays._asdict().items()}
+    state["_pinned"] = np.zeros(data.n_rows, dtype=bool)
     return {name: into.array(array, "the labels") for name, array in state.items()}
 
 
 def unpack_dataset(stored: Any, source: Unpacker) -> IncompleteDataset:
     """The dataset that was packed, every bit of it: no weight is made to sum to 1 again."""
-    data = object.__new__(IncompleteDataset)
-    state: dict[str, Any] = {name: source.array(array) for name, array in stored.items()}
-    data.__setstate__({**state, "_unpinned": data})
-    return data
+    arrays = {name: source.array(stored[f"_{name}"]) for name in RowArrays._fields}
+    codes, classes = source.array(stored["codes"]), source.array(stored["classes"])
+    return IncompleteDataset.from_arrays(RowArrays(**arrays), codes, classes)

@@ -45,20 +45,26 @@ class Prepared:
 
 def prepared_rows(data: IncompleteDataset) -> Prepared:
     """What the data keeps for queries; prepared by the first one."""
-    if "_prepared" not in data.__dict__:
+    if Prepared not in data.derived:
         rows = _kernel_rows(data)
         boxes = rows.boxes
         sizes = np.maximum(np.abs(boxes.low).max(axis=0), np.abs(boxes.high).max(axis=0))
-        most_cells = int(data._unpinned._n_cells.max())
-        data.__dict__["_prepared"] = Prepared(
+        given = data.unpinned.arrays
+        most_cells = int(given.n_cells.max())
+        data.derived[Prepared] = Prepared(
             rows=rows,
             place=np.argsort(rows.order),
             largest=float(sizes.max()),
             smallest=float(sizes[sizes > 0].min(initial=math.inf)),
-            rarest=float(data._unpinned._weights.min() ** most_cells) if most_cells else 1.0,
+            rarest=float(given.weights.min() ** most_cells) if most_cells else 1.0,
         )
-    kept: Prepared = data.__dict__["_prepared"]
-    return kept
+    found: Prepared = data.derived[Prepared]
+    return found
+
+
+def set_prepared(data: IncompleteDataset, prepared: Prepared) -> None:
+    """Let queries use what was prepared for equal data, elsewhere or before."""
+    data.derived[Prepared] = prepared
 
 
 def prepare_changed(old: IncompleteDataset, new: IncompleteDataset, row: int) -> None:
@@ -71,15 +77,17 @@ def prepare_changed(old: IncompleteDataset, new: IncompleteDataset, row: int) ->
     around_low = np.minimum(rows.block_boxes.low[:, block], low)
     around_high = np.maximum(rows.block_boxes.high[:, block], high)
     size = float(max(np.abs(low).max(), np.abs(high).max()))
-    new.__dict__["_prepared"] = replace(
+    arrays = new.arrays
+    same_cells = arrays.cell_size is old.arrays.cell_size
+    after = replace(
         before,
         rows=frozen(
             rows._replace(
-                base=new._base,
+                base=arrays.base,
                 spans=_spans(new),
-                cells=rows.cells if new._cell_size is old._cell_size else _cells(new),
-                values=new._values,
-                weights=new._weights,
+                cells=rows.cells if same_cells else _cells(new),
+                values=arrays.values,
+                weights=arrays.weights,
                 boxes=_with_box(rows.boxes, place, low, high),
                 block_boxes=_with_box(rows.block_boxes, block, around_low, around_high),
                 sparse=_more_sparse(rows.sparse, new),
@@ -88,10 +96,12 @@ def prepare_changed(old: IncompleteDataset, new: IncompleteDataset, row: int) ->
         largest=max(before.largest, size),
         smallest=min(before.smallest, size) if size > 0 else before.smallest,
     )
+    set_prepared(new, after)
 
 
 def _kernel_rows(data: IncompleteDataset) -> Rows:
-    low = data._base.T.copy(order="C")
+    arrays = data.arrays
+    low = arrays.base.T.copy(order="C")
     high = low.copy()
     for row in data.dirty_rows.tolist():
         low[:, row], high[:, row] = _row_box(data, row)
@@ -99,11 +109,11 @@ def _kernel_rows(data: IncompleteDataset) -> Rows:
     low, high = low.take(order, axis=1), high.take(order, axis=1)
     return frozen(
         Rows(
-            base=data._base,
+            base=arrays.base,
             spans=_spans(data),
             cells=_cells(data),
-            values=data._values,
-            weights=data._weights,
+            values=arrays.values,
+            weights=arrays.weights,
             order=order,
             block_at=at,
             boxes=_boxes(low, high),
@@ -117,19 +127,19 @@ def _kernel_rows(data: IncompleteDataset) -> Rows:
 
 
 def _row_box(data: IncompleteDataset, row: int) -> tuple[Floats, Floats]:
-    low = data._base[row].copy()
+    low = data.arrays.base[row].copy()
     high = low.copy()
-    for cell in data._stored_cells(row):
+    for cell in data.stored_cells(row):
         low[cell.start : cell.stop] = cell.values.min(axis=0)
         high[cell.start : cell.stop] = cell.values.max(axis=0)
     return low, high
 
 
 def _spans(data: IncompleteDataset) -> Ints:
-    counts = data.candidate_counts
+    counts, arrays = data.candidate_counts, data.arrays
     columns = {
-        FIRST_CELL: data._first_cell,
-        N_CELLS: data._n_cells,
+        FIRST_CELL: arrays.first_cell,
+        N_CELLS: arrays.n_cells,
         SIZE: counts,
         FIRST_CANDIDATE: np.cumsum(counts) - counts,
     }
@@ -137,12 +147,13 @@ def _spans(data: IncompleteDataset) -> Ints:
 
 
 def _cells(data: IncompleteDataset) -> Ints:
+    arrays = data.arrays
     columns = {
-        START: data._cell_start,
-        STOP: data._cell_stop,
-        N_VALUES: data._cell_size,
-        VALUES_AT: data._values_at,
-        WEIGHTS_AT: data._weights_at,
+        START: arrays.cell_start,
+        STOP: arrays.cell_stop,
+        N_VALUES: arrays.cell_size,
+        VALUES_AT: arrays.values_at,
+        WEIGHTS_AT: arrays.weights_at,
     }
     return _by_column(columns)
 
@@ -172,7 +183,7 @@ def _boxes(low: Floats, high: Floats) -> Boxes:
 def _sparse(data: IncompleteDataset) -> Sparse:
     """The non-zeros of the cell values, if the table is wide and they are few."""
     none = Sparse(np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0))
-    values = data._unpinned._values  # what is known of a row changes nothing about the way
+    values = data.unpinned.arrays.values  # what is known of a row changes nothing about the way
     few = np.count_nonzero(values) * _SPARSE_FROM < len(values)
     if data.n_features < _WIDE_FROM or not few:
         return none._replace(at=none.at[:0])
@@ -184,13 +195,13 @@ def _more_sparse(sparse: Sparse, data: IncompleteDataset) -> Sparse:
 
     All cells have their place, also those of pinned rows: values keep their numbers.
     """
-    done = len(sparse.at) - 1
-    if done < 0 or done == len(data._weights):
+    done, arrays = len(sparse.at) - 1, data.arrays
+    if done < 0 or done == len(arrays.weights):
         return sparse
     columns, values, sizes = [sparse.column], [sparse.value], []
-    first = int(np.searchsorted(data._weights_at, done))
+    first = int(np.searchsorted(arrays.weights_at, done))
     for start, stop, size, at, _ in _cells(data)[first:].tolist():
-        for vector in data._values[at : at + size * (stop - start)].reshape(-1, size).T:
+        for vector in arrays.values[at : at + size * (stop - start)].reshape(-1, size).T:
             (found,) = np.nonzero(vector)
             columns.append(found + start)
             values.append(vector[found])

@@ -17,7 +17,8 @@ from cpclean.data.decisions import DOUBTS
 from cpclean.data.frames import columns_from
 from cpclean.data.incomplete import Ints
 from cpclean.data.repairs import default_values
-from cpclean.data.table import Bools, IncompleteTable
+from cpclean.data.rows import Bools
+from cpclean.data.table import IncompleteTable
 from cpclean.data.values import typed_value
 from cpclean.errors import TableError
 from cpclean.intake.holding import complete_rows, empty_columns, held_out

@@ -98,10 +98,9 @@ def _settles(question: QuestionView, column: str, text: str) -> str:
 def _own_values(desk: Any, row: int) -> dict[str, list[Choice]]:
     """The values of each cell of a row whose candidates are all combinations; else nothing."""
     table = desk.project.table
-    options = table.options.get(row)
-    if options is None or options.joint:
+    inside = table.options_in_space(row)
+    if inside.joint:
         return {}
-    inside = table._in_space(options)
     priors = {_first(cell): cell.prior for cell in table.dataset.cells(row)}
     found = {}
     for number, values in zip(inside.cells, inside.values, strict=True):
@@ -142,9 +141,9 @@ def _said_before(question: QuestionView, choices: dict[str, list[Choice]]) -> di
 def _marks(desk: Any, row: int, asked: Sequence[str]) -> list[str]:
     """What candidates mean that are no values of the table."""
     table = desk.project.table
-    options = table.options.get(row)
+    options = table.options_of(row)
     found = []
-    for cell, values in () if options is None else zip(options.cells, options.values, strict=True):
+    for cell, values in zip(options.cells, options.values, strict=True):
         column = table.columns[cell]
         for mark in dict.fromkeys(one for one in values if is_mark(one)):
             if column.name in asked:

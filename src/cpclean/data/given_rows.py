@@ -1,0 +1,96 @@
+"""Rows of an incomplete dataset as a user gives them, checked and stored."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from cpclean.data.rows import (
+    FactoredRow,
+    Floats,
+    StoredRow,
+    as_floats,
+    check_finite,
+    checked_weights,
+    factored_row,
+    listed,
+    plain_row,
+)
+from cpclean.errors import DataError, offenders
+
+_SURE = np.ones(1)  # the prior of a single candidate
+
+
+def checked_rows(candidates: Any, priors: Any) -> list[StoredRow]:
+    """Rows as a user gives them: candidates and priors, or factored rows."""
+    given = listed(candidates, "candidates must be a sequence with one candidate set a row")
+    if not given:
+        raise DataError("an incomplete dataset needs at least one row; got none.")
+    if priors is not None:
+        priors = listed(priors, "priors must be a sequence with one vector a row, or None")
+    if priors is not None and len(priors) != len(given):
+        raise DataError(
+            f"priors must have one entry a row, {len(given)} in all; got {len(priors)}."
+        )
+    vectors = [
+        None if isinstance(one, FactoredRow) else _vectors(one, row)
+        for row, one in enumerate(given)
+    ]
+    _check_widths(vectors)
+    plain = [one for one in vectors if one is not None]
+    if plain and not np.isfinite(np.concatenate(plain)).all():
+        for row, one in enumerate(vectors):
+            if one is not None:
+                check_finite(one, f"the candidates of row {row}")
+    width = plain[0].shape[1] if plain else None
+    rows = []
+    for number, (one, array) in enumerate(zip(given, vectors, strict=True)):
+        prior = None if priors is None else priors[number]
+        if array is None:
+            if prior is not None:
+                raise DataError(
+                    f"row {number} is factored: give its priors in its cells, and None in priors."
+                )
+            rows.append(factored_row(one, width, f"row {number}"))
+            width = len(rows[-1].base)
+        else:
+            sure = prior is None and len(array) == 1
+            weights = _SURE if sure else _weights(prior, len(array), number)
+            rows.append(plain_row(array, weights))
+    return rows
+
+
+def _weights(prior: Any, size: int, row: int) -> Floats:
+    return checked_weights(prior, size, f"the prior of row {row}")
+
+
+def _vectors(one: Any, row: int) -> Floats:
+    array = as_floats(one, f"the candidates of row {row}")
+    if array.ndim == 0:
+        raise DataError(
+            f"the candidates of row {row} must have shape (m, n_features); got the number {array}. "
+            "A row with one feature and one candidate is [[value]]."
+        )
+    if array.ndim == 1 and len(array):
+        array = array[None, :]
+    if array.size == 0 or len(array) == 0:
+        raise DataError(
+            f"row {row} has an empty candidate set; every row needs at least one candidate."
+        )
+    if array.ndim != 2:
+        raise DataError(
+            f"the candidates of row {row} must have shape (m, n_features); got {array.shape}."
+        )
+    return array
+
+
+def _check_widths(vectors: list[Floats | None]) -> None:
+    widths = {row: one.shape[1] for row, one in enumerate(vectors) if one is not None}
+    if len(set(widths.values())) > 1:
+        usual = Counter(widths.values()).most_common(1)[0][0]
+        odd = offenders(f"row {row} ({w})" for row, w in widths.items() if w != usual)
+        raise DataError(
+            f"all candidates must have the same number of features; most have {usual}, but {odd}."
+        )

@@ -1,0 +1,133 @@
+"""All rows of an incomplete dataset in a few flat arrays.
+
+Row i is ``base[i]`` with the cells ``first_cell[i]`` to ``first_cell[i] + n_cells[i] - 1``. Cell c
+covers the columns ``cell_start[c]`` to ``cell_stop[c] - 1`` and has ``cell_size[c]`` values. They
+stand in ``values`` from ``values_at[c]`` on, column by column (kernels walk all values of one
+column), and their prior weights in ``weights`` from ``weights_at[c]`` on. A row without a cell has
+one candidate, its base; the base of any other row is its first candidate.
+
+Cells need not stand in the order of the rows, and some may belong to no row any more: a dataset
+that differs in one row shares the cells of the other and has its own behind them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from cpclean.data.rows import Floats, Ints, StoredCell, StoredRow
+
+
+class RowArrays(NamedTuple):
+    """The arrays; the module's docstring says how they hang together."""
+
+    base: Floats  # (n_rows, n_features)
+    n_cells: Ints  # (n_rows,)
+    first_cell: Ints  # (n_rows,)
+    cell_start: Ints  # (n_cells,), as the next four
+    cell_stop: Ints
+    cell_size: Ints
+    values_at: Ints
+    weights_at: Ints
+    values: Floats
+    weights: Floats
+
+    @classmethod
+    def of(cls, rows: Sequence[StoredRow]) -> RowArrays:
+        """The arrays of rows that are checked already."""
+        n_cells = np.array([len(row.cells) for row in rows], dtype=np.int64)
+        none, nothing = np.empty(0, dtype=np.int64), np.empty(0)
+        bare = cls(
+            np.stack([row.base for row in rows]),
+            n_cells,
+            starts_of(n_cells),
+            *(none, none, none, none, none),
+            *(nothing, nothing),
+        )
+        return bare.with_cells([cell for row in rows for cell in row.cells])
+
+    # -- one row -------------------------------------------------------------------------
+
+    def stored_cells(self, row: int) -> Iterator[StoredCell]:
+        """The cells of a row, as views."""
+        first = int(self.first_cell[row])
+        for number in range(first, first + int(self.n_cells[row])):
+            size, start = int(self.cell_size[number]), int(self.cell_start[number])
+            width = int(self.cell_stop[number]) - start
+            at, weights_at = int(self.values_at[number]), int(self.weights_at[number])
+            values = self.values[at : at + size * width].reshape(width, size).T
+            yield StoredCell(start, values, self.weights[weights_at : weights_at + size])
+
+    def stored_row(self, row: int) -> StoredRow:
+        """A row, as views."""
+        return StoredRow(self.base[row], tuple(self.stored_cells(row)))
+
+    # -- all rows ------------------------------------------------------------------------
+
+    def counts(self) -> Ints:
+        """The number of candidates of each row."""
+        counts = np.ones(len(self.base), dtype=np.int64)
+        dirty = np.flatnonzero(self.n_cells)
+        if len(dirty):
+            n_cells = self.n_cells[dirty]
+            sizes = self.cell_size[runs(self.first_cell[dirty], n_cells)]
+            counts[dirty] = np.multiply.reduceat(sizes, starts_of(n_cells))
+        return counts
+
+    def take(self, rows: Ints) -> RowArrays:
+        """Some rows in this order, with the cells that belong to them and no others."""
+        n_cells = self.n_cells[rows]
+        cells = runs(self.first_cell[rows], n_cells)
+        start, stop, size = self.cell_start[cells], self.cell_stop[cells], self.cell_size[cells]
+        n_values = size * (stop - start)
+        return RowArrays(
+            base=self.base[rows],
+            n_cells=n_cells,
+            first_cell=starts_of(n_cells),
+            cell_start=start,
+            cell_stop=stop,
+            cell_size=size,
+            values_at=starts_of(n_values),
+            weights_at=starts_of(size),
+            values=self.values[runs(self.values_at[cells], n_values)],
+            weights=self.weights[runs(self.weights_at[cells], size)],
+        )
+
+    def with_cells(self, cells: Sequence[StoredCell]) -> RowArrays:
+        """More cells behind those that are there, whose numbers do not change."""
+        start = np.array([cell.start for cell in cells], dtype=np.int64)
+        stop = np.array([cell.stop for cell in cells], dtype=np.int64)
+        size = np.array([len(cell.values) for cell in cells], dtype=np.int64)
+        values_at = len(self.values) + starts_of(size * (stop - start))
+        weights_at = len(self.weights) + starts_of(size)
+        return self._replace(
+            cell_start=np.append(self.cell_start, start),
+            cell_stop=np.append(self.cell_stop, stop),
+            cell_size=np.append(self.cell_size, size),
+            values_at=np.append(self.values_at, values_at),
+            weights_at=np.append(self.weights_at, weights_at),
+            values=np.concatenate([self.values, *(cell.values.T.ravel() for cell in cells)]),
+            weights=np.concatenate([self.weights, *(cell.weights for cell in cells)]),
+        )
+
+    def frozen(self) -> RowArrays:
+        """The same arrays, made read-only."""
+        for array in self:
+            array.flags.writeable = False
+        return self
+
+
+def starts_of(sizes: Ints) -> Ints:
+    """Where each of some runs begins if they stand one behind the other."""
+    return np.cumsum(sizes) - sizes
+
+
+def runs(starts: Ints, sizes: Ints) -> Ints:
+    """The numbers start, ..., start + size - 1 of every run, one run behind the other.
+
+    >>> runs(np.array([5, 0]), np.array([2, 3])).tolist()
+    [5, 6, 0, 1, 2]
+    """
+    return np.arange(sizes.sum()) + np.repeat(starts - starts_of(sizes), sizes)
