@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from copy import copy
+from dataclasses import replace
 from html import escape
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -19,14 +19,14 @@ from cpclean.data.domains import DomainTable
 from cpclean.data.frames import distinct_names, is_frame, names_of, unmasked
 from cpclean.data.incomplete import IncompleteDataset, world_count_text
 from cpclean.data.labels import encode_labels
+from cpclean.data.points import Points
 from cpclean.data.rows import Floats
 from cpclean.data.table import IncompleteTable
+from cpclean.data.task import Task
 from cpclean.errors import QueryError, TableError, offenders
 from cpclean.queries import certain, shares
-from cpclean.queries.geometry import Metric, ask
-
-if TYPE_CHECKING:
-    from cpclean.report.page import Report
+from cpclean.queries.geometry import ask
+from cpclean.queries.model import Metric, Model
 
 
 class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -136,7 +136,8 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         if isinstance(self.metric, str) and self.metric == "precomputed":
             raise QueryError('metric must not be "precomputed": a classifier measures distances.')
         # A question that cannot be asked is refused now rather than at the first prediction.
-        ask(self.dataset_, np.empty((0, self.dataset_.n_features)), self.n_neighbors, self.metric)
+        model = Model(self.n_neighbors, self.metric)
+        ask(self.dataset_, np.empty((0, self.dataset_.n_features)), model)
         self.classes_ = encode_labels(labels)[1]
         self.n_worlds_ = self.dataset_.n_worlds
         self.dirty_rows_ = self.dataset_.dirty_rows
@@ -171,23 +172,6 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
     def world_counts(self, X: Any) -> npt.NDArray[Any]:
         """The exact number of worlds that predict each label, as Python ints."""
         return shares.world_counts(*self._question(X), n_jobs=self.n_jobs)
-
-    def report(self, X: Any, y: Any = None, path: Any = None, **options: Any) -> Report:
-        """What the holes mean for the predictions of X, as one HTML page that needs no network.
-
-        Parameters
-        ----------
-        X : as in `predict`
-        y : true labels of X, optional
-            For accuracy.
-        path : optional
-            A file to write the page to.
-        **options
-            As in `cpclean.report.report`, such as title, interactive, truth.
-        """
-        # Reports come later on the data's way, and imports only point back: opened by its name.
-        made: Report = import_module("cpclean.report.page").report(self, path, X=X, y=y, **options)
-        return made
 
     def _take_over(self, X: IncompleteTable | IncompleteDataset, y: Any) -> npt.NDArray[Any]:
         if y is not None:
@@ -225,10 +209,24 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
             max_candidates=self.max_candidates,
         )
 
-    def _question(self, X: Any) -> tuple[IncompleteDataset, Floats, int, Metric]:
+    def task(self, X: Any, y: Any = None) -> Task:
+        """The training table and some points, as one value for sessions and reports.
+
+        Parameters
+        ----------
+        X : as in `predict`
+        y : true labels of X, optional
+        """
         check_is_fitted(self)
-        X = X.frame if isinstance(X, DomainTable) else X
-        return self.dataset_, self._encoded(X), self.n_neighbors, self.metric
+        found = Task.of(self.table_ or self.dataset_, self._points(X), y)
+        return found if self.table_ is None else replace(found, raw_points=X)
+
+    def _question(self, X: Any) -> tuple[IncompleteDataset, Points, int, Metric]:
+        check_is_fitted(self)
+        return self.dataset_, self._points(X), self.n_neighbors, self.metric
+
+    def _points(self, X: Any) -> Points:
+        return Points.of(self._encoded(X.frame if isinstance(X, DomainTable) else X))
 
     def _encoded(self, X: Any) -> Floats:
         table = self.table_

@@ -89,7 +89,7 @@ def test_answers_that_a_table_cannot_take(
         ({"y_val": [0, 1, 1]}, CPCleanError, r"labels such as the data has, 'a', 'b'; got 0, 1"),
         ({"strategy": "best"}, CPCleanError, r"strategy must be one of cpclean.*got 'best'"),
         ({"strategy": None}, CPCleanError, r"strategy must be one of cpclean.*got None"),
-        ({"strategy": "cost"}, CPCleanError, r'"cost" needs costs: one a row, or a dict'),
+        ({"strategy": "cost"}, CPCleanError, r'"cost" needs costs: one per row, or a dict'),
         ({"costs": [1.0]}, CPCleanError, r"costs must be one number a row, 4 in all.*shape \(1,\)"),
         ({"costs": "much"}, CPCleanError, r"costs must be one number a row.*got 'much'"),
         ({"costs": [1.0, 0.0, 1.0, 1.0]}, CPCleanError, r"above 0; got 0\.0 for row 1"),

@@ -147,7 +147,9 @@ def test_values_of_the_wrong_kind(
 
 def test_a_row_of_a_frame_is_an_answer(session: CleaningSession) -> None:
     session.tell(1, value=complete().drop(columns="buys").iloc[1])
-    assert session.data.candidates(1).tolist() == [session._subject.points(complete())[1].tolist()]
+    assert session.data.candidates(1).tolist() == [
+        session.view.table.encode(complete())[1].tolist()
+    ]
     with pytest.raises(AnswerError, match="names column 'buys', which the table does not have"):
         session.tell(1, value=complete().iloc[1])
 
@@ -156,7 +158,7 @@ def test_what_is_trusted_can_be_corrected_too(session: CleaningSession) -> None:
     session.tell(0, value={"age": 81})
     assert value_of(session, 0, "age") == 81
     session.tell(0, value={"age": 18})
-    assert session.data.candidates(0).tolist() == session._subject.data.candidates(0).tolist()
+    assert session.data.candidates(0).tolist() == session.view.start.candidates(0).tolist()
 
 
 def test_a_category_that_is_called_other() -> None:

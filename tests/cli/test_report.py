@@ -152,7 +152,7 @@ def test_ctrl_c_writes_nothing(files: Path, monkeypatch: pytest.MonkeyPatch) -> 
     def interrupted(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(CleaningSession, "report", interrupted)
+    monkeypatch.setattr("cpclean.report.page.report", interrupted)
     result = run(*BASIC, "-o", "r.html")
     assert result.exit_code == 130
     assert result.stderr.endswith("Interrupted.\n")

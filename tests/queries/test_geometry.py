@@ -11,6 +11,7 @@ from strategies import lopsided
 from cpclean import IncompleteDataset, expected_entropies, is_certain, world_counts, world_shares
 from cpclean.errors import QueryError
 from cpclean.queries import geometry
+from cpclean.queries.model import Model
 
 # -- pruning ---------------------------------------------------------------------------------------
 
@@ -26,7 +27,7 @@ def test_no_row_is_dropped_that_some_world_needs(metric: str, k: int) -> None:
     starts = np.cumsum(data.candidate_counts) - data.candidate_counts
     low = np.minimum.reduceat(distances, starts, axis=1)
     high = np.maximum.reduceat(distances, starts, axis=1)
-    query = geometry.ask(data, X, k, metric)
+    query = geometry.ask(data, X, Model(k, metric))
     (near,) = query.over_blocks(lambda query, points, near: near)
     for point in range(len(X)):
         rows = near.rows[near.ptr[point] : near.ptr[point + 1]]
@@ -49,7 +50,7 @@ def test_far_rows_are_dropped() -> None:
     small = IncompleteDataset(near_by, labels[:20])
     large = IncompleteDataset(np.concatenate([near_by, far]), labels)
     X = rng.normal(size=(6, 2))
-    query = geometry.ask(large, X, 3, "euclidean")
+    query = geometry.ask(large, X, Model(3, "euclidean"))
     (near,) = query.over_blocks(lambda query, points, near: near)
     assert near.rows.max() < 20
     expected = everything(small, X, 3, "euclidean")
@@ -121,7 +122,7 @@ def test_groups() -> None:
 def test_near_rows_of_some_points() -> None:
     data = scattered(17)
     X = np.random.default_rng(17).normal(size=(7, 3))
-    query = geometry.ask(data, X, 3, "euclidean")
+    query = geometry.ask(data, X, Model(3, "euclidean"))
     (near,) = query.over_blocks(lambda query, points, near: near)
     for chosen in ([0], [6], [2, 5], [0, 1, 2, 3, 4, 5, 6]):
         actual = near.only(np.array(chosen))
@@ -159,13 +160,6 @@ def test_a_repeated_point_is_asked_once() -> None:
         False, True, False, False,
     ]  # fmt: skip
     assert sorted(calls) == [0.0] * 3 + [2.0] * 3
-
-
-def test_distinct() -> None:
-    points = np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0], [5.0, 6.0], [3.0, 4.0]])
-    distinct, inverse = geometry._distinct(points)
-    assert distinct.tolist() == [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
-    assert np.array_equal(distinct[inverse], points)
 
 
 # -- threads ---------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ import pytest
 from cpclean import Cell, FactoredRow, IncompleteDataset
 from cpclean.queries import _minmax, _near, _order, _race, reference, residues
 from cpclean.queries.geometry import Near, Neighbourhood, Query, ask
+from cpclean.queries.model import Model
 from cpclean.queries.shares import tallied, votes_needed
 
 pytestmark = pytest.mark.nojit
@@ -125,8 +126,8 @@ def test_boxes_bound_the_distances_of_their_rows(metric: str) -> None:
     rows[1] = np.array([[0.0, 0.0, 0.0], [1.0, 2.0, -1.0]])
     data = IncompleteDataset(rows, [0] * 40)
     for t in rng.normal(size=(6, 3)):
-        query = ask(data, [t], 40, metric)  # with K = N no row is left out
-        near = Near(*_near.near_rows(query.rows, query.metric, query.points, 40, 10**9))
+        query = ask(data, [t], Model(40, metric))  # with K = N no row is left out
+        near = Near(*_near.near_rows(query.rows, query.metric, query.vectors, 40, 10**9))
         assert near.rows.tolist() == list(range(40))
         expected = [[oracle.distance(x, t.tolist(), metric) for x in row.tolist()] for row in rows]
         assert (near.bound <= [min(row) for row in expected]).all()
@@ -139,8 +140,8 @@ def test_more_rows_than_a_block_and_more_near_rows_than_room() -> None:
     rng = np.random.default_rng(4)
     data = IncompleteDataset(rng.normal(size=(600, 2, 1)), np.arange(600) % 2)
     X = rng.normal(size=(12, 1))
-    query = ask(data, X, 500, "manhattan")
-    near = Near(*_near.near_rows(query.rows, query.metric, query.points, 500, 10**9))
+    query = ask(data, X, Model(500, "manhattan"))
+    near = Near(*_near.near_rows(query.rows, query.metric, query.vectors, 500, 10**9))
     assert len(near.rows) > 4096
     for point, t in enumerate(X):
         far = np.abs(np.array([data.candidates(row)[:, 0] for row in range(600)]) - t)
@@ -174,10 +175,10 @@ def test_near_rows_of_many_blocks(metric: str, n_neighbors: int) -> None:
     table[holes, :, rng.integers(3, size=200)] = rng.integers(-9, 10, size=(200, 4))
     data = IncompleteDataset(list(table), np.arange(900) % 2)
     X = rng.integers(-12, 13, size=(30, 3)).astype(float)
-    query = ask(data, X, n_neighbors, metric)
+    query = ask(data, X, Model(n_neighbors, metric))
     assert len(query.rows.block_at) > 5
-    near = Near(*_near.near_rows(query.rows, query.metric, query.points, n_neighbors, 10**9))
-    for point, t in enumerate(query.points):
+    near = Near(*_near.near_rows(query.rows, query.metric, query.vectors, n_neighbors, 10**9))
+    for point, t in enumerate(query.vectors):
         bounds = _box_distances(table.min(axis=1), table.max(axis=1), t, metric)
         reach = np.sort(bounds[1])[n_neighbors - 1]
         expected = np.flatnonzero(bounds[0] <= reach)
@@ -191,8 +192,8 @@ def test_near_rows_of_many_blocks_with_given_distances() -> None:
     rng = np.random.default_rng(7)
     data = IncompleteDataset(list(rng.normal(size=(700, 2, 1))), np.arange(700) % 2)
     distances = rng.integers(0, 50, size=(5, 1400)).astype(float)
-    query = ask(data, distances, 3, "precomputed")
-    near = Near(*_near.near_rows(query.rows, query.metric, query.points, 3, 10**9))
+    query = ask(data, distances, Model(3, "precomputed"))
+    near = Near(*_near.near_rows(query.rows, query.metric, query.vectors, 3, 10**9))
     for point, own in enumerate(distances.reshape(5, 700, 2)):
         reach = np.sort(own.max(axis=1))[2]
         expected = np.flatnonzero(own.min(axis=1) <= reach)
@@ -214,10 +215,10 @@ def test_rows_are_sorted_point_by_point() -> None:
 
 def test_too_many_near_rows_for_several_points() -> None:
     data, X = instance(5, 40, n_points=4)
-    query = ask(data, X, 3, "euclidean")
-    given_up = Near(*_near.near_rows(query.rows, query.metric, query.points, 3, 5))
+    query = ask(data, X, Model(3, "euclidean"))
+    given_up = Near(*_near.near_rows(query.rows, query.metric, query.vectors, 3, 5))
     assert len(given_up.ptr) == len(given_up.rows) == 0
-    single = Near(*_near.near_rows(query.rows, query.metric, query.points[:1], 3, 5))
+    single = Near(*_near.near_rows(query.rows, query.metric, query.vectors[:1], 3, 5))
     assert len(single.rows) > 0
 
 
@@ -250,11 +251,11 @@ def expected_positions(data: IncompleteDataset, t: np.ndarray, rows: list[int], 
 @pytest.mark.parametrize("slack", [0.0, 1e-3, 0.3])
 def test_positions_are_in_order(slack: float, metric: str, most: int) -> None:
     data, X = instance([6, most], 150 if most == 3 else 20, most=most, grid=3, n_points=4)
-    query = ask(data, X, 4, metric)
+    query = ask(data, X, Model(4, metric))
     n_points = 0
     for _, hood in around(query, slack, want_rank=True):
         places, start = hood.positions, 0
-        for number, t in enumerate(query.points[hood.points]):
+        for number, t in enumerate(query.vectors[hood.points]):
             n_points += 1
             span, rows = hood.span(number), places.rows[hood.rows(number)].tolist()
             assert rows == sorted(rows)
@@ -284,7 +285,7 @@ def test_positions_are_in_order(slack: float, metric: str, most: int) -> None:
                         at = place if place < len(keys) else -1
                         assert {ranks[candidate] for candidate in expected[key][1]} == {at}
         assert start == len(places.rank)
-    assert n_points == len(query.points)
+    assert n_points == len(query.vectors)
 
 
 def test_slack_leaves_out_no_more_mass_than_it_says() -> None:
@@ -294,7 +295,7 @@ def test_slack_leaves_out_no_more_mass_than_it_says() -> None:
     rows = np.stack([near, near + 0.1, 100.0 + rng.random(500)], axis=1)[:, :, None]
     priors = [[0.5, 0.499, 0.001]] * 500
     data = IncompleteDataset(rows, np.arange(500) % 2, priors)
-    query = ask(data, [[0.0]], 5, "euclidean")
+    query = ask(data, [[0.0]], Model(5, "euclidean"))
     lengths = []
     for slack in (0.0, 1e-200, 1e-24, 1e-3):
         ((_, hood),) = around(query, slack)
@@ -315,7 +316,7 @@ def test_long_rows_lose_nothing_to_rounding() -> None:
     priors = [rng.dirichlet(np.full(1500, 0.3)) for _ in range(3)]
     data = IncompleteDataset(rows, [0, 1, 0], priors)
     X = [[0.0], [2000.0]]
-    for _, hood in around(ask(data, X, 3, "manhattan"), want_rank=True):
+    for _, hood in around(ask(data, X, Model(3, "manhattan")), want_rank=True):
         places = hood.positions
         assert len(places.owner) == len(places.rank) == 2 * 4500
         for point in range(2):
@@ -353,10 +354,10 @@ def test_extremes(metric: str, most_opened: int) -> None:
             rows.append(FactoredRow(rng.integers(-2, 3, size=4).astype(float), cells))
     data = IncompleteDataset(rows, [0] * 30)
     for t in rng.integers(-2, 3, size=(5, 4)).astype(float):
-        query = ask(data, [t], 6, metric)
-        near = Near(*_near.near_rows(query.rows, query.metric, query.points, 6, 10**9))
+        query = ask(data, [t], Model(6, metric))
+        near = Near(*_near.near_rows(query.rows, query.metric, query.vectors, 6, 10**9))
         ptr, event, complete = _order.extremes(
-            query.rows, query.metric, query.points, near.ptr, near.rows, near.bound, near.reach,
+            query.rows, query.metric, query.vectors, near.ptr, near.rows, near.bound, near.reach,
             most_opened,
         )  # fmt: skip
         assert complete.tolist() == [len(near.rows) <= most_opened]
@@ -415,7 +416,7 @@ def test_possible_labels_from_extremes(n_classes: int) -> None:
 def test_race_and_tally_agree_on_two_labels(k: int) -> None:
     for seed in range(3):
         data, X = instance([11, k, seed], 18)
-        query = ask(data, X, k, "euclidean")
+        query = ask(data, X, Model(k, "euclidean"))
         for _, hood in around(query):
             two = np.flatnonzero(hood.n_labels == 2)
             assert len(two)
@@ -448,7 +449,7 @@ def test_race_and_tally_agree_in_prime_fields(k: int) -> None:
     prime = residues.primes_beyond(1)[0]
     modulus = np.uint64(prime)
     data, X = instance([12, k], 15)
-    query = ask(data, X, k, "euclidean").counting()
+    query = ask(data, X, Model(k, "euclidean")).counting()
     for _, hood in around(query):
         places = hood.positions
         sizes = data.candidate_counts[places.rows]
@@ -465,7 +466,7 @@ def test_race_and_tally_agree_in_prime_fields(k: int) -> None:
         _race.race_shares(places, hood.side, two, votes_needed(k), modulus, pair)
         field = Neighbourhood(hood.points, places, hood.side, hood.label_ptr, hood.present)
         for number, point in enumerate(two.tolist()):
-            t = query.points[hood.points][point]
+            t = query.vectors[hood.points][point]
             counts = reference.ss_dc(data, t, k)
             share = pow(data.n_worlds, -1, prime)
             expected = [count * share % prime for count in counts]
@@ -478,10 +479,10 @@ def test_race_and_tally_agree_in_prime_fields(k: int) -> None:
 def test_tallies_of_many_labels(n_classes: int, k: int) -> None:
     data, X = instance([13, n_classes, k], 14, n_classes, n_points=2)
     uniform = IncompleteDataset([data.candidates(row) for row in range(14)], data.labels)
-    query = ask(uniform, X, k, "manhattan")
+    query = ask(uniform, X, Model(k, "manhattan"))
     for _, hood in around(query):
         for point in range(len(hood.n_labels)):
-            t = query.points[hood.points][point]
+            t = query.vectors[hood.points][point]
             counts = reference.ss_dc_mc(uniform, t, k, "manhattan")
             winners = np.arange(hood.n_labels[point])
             expected = [counts[label] / uniform.n_worlds for label in hood.labels(point)]
@@ -504,7 +505,7 @@ def test_a_long_race() -> None:
     rng = np.random.default_rng(14)
     data = IncompleteDataset(rng.integers(0, 30, size=(70, 2, 1)).astype(float), np.arange(70) % 2)
     for k in (1, 4, 9):
-        query = ask(data, [[0.0]], k, "manhattan")
+        query = ask(data, [[0.0]], Model(k, "manhattan"))
         for _, hood in around(query):
             shares = np.zeros((1, 2))
             points = np.array([0])

@@ -21,6 +21,7 @@ from cpclean import (
     world_shares,
 )
 from cpclean.queries import geometry
+from cpclean.queries.model import Model
 
 
 def widened(case: object, seed: int):
@@ -75,7 +76,7 @@ def factored_again(case: object, wide: object, places: list[int], extras: list) 
 
 def is_sparse(data: IncompleteDataset) -> bool:
     """Whether the kernels pass over zeros in this data."""
-    query = geometry.ask(data, np.zeros((1, data.n_features)), 1, "euclidean")
+    query = geometry.ask(data, np.zeros((1, data.n_features)), Model(1, "euclidean"))
     return len(query.rows.sparse.at) > 0
 
 

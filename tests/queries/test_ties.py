@@ -15,6 +15,7 @@ from cpclean import (
     world_shares,
 )
 from cpclean.queries import geometry
+from cpclean.queries.model import Model
 
 
 @pytest.mark.nojit
@@ -93,7 +94,7 @@ def test_candidates_of_one_row_at_equal_distance_are_one_position(n_classes: int
     expected = world_shares(IncompleteDataset(merged, labels, sums), [[0.0, 0.0]], 4)
     data = IncompleteDataset(rows, labels, priors)
     assert world_shares(data, [[0.0, 0.0]], 4) == pytest.approx(expected, rel=1e-13)
-    query = geometry.ask(data, [[0.0, 0.0]], 4, "euclidean")
+    query = geometry.ask(data, [[0.0, 0.0]], Model(4, "euclidean"))
     (n_positions,) = query.over_blocks(
         lambda query, points, near: len(next(query.around(points, near, 0.0)).positions.owner)
     )

@@ -77,7 +77,7 @@ def test_the_page_says_what_the_session_says(answered: CleaningSession) -> None:
     question = answered.ask()
     assert f"Row {question.row}: find out" in said
     assert f"nearest rows of {len(question.why.points)} open predictions" in said
-    table = answered._subject.table
+    table = answered.view.table
     assert f"{len(table.dataset.dirty_rows)} of the rows had holes at the start" in said
     assert "The candidates must contain the truth." in said
     assert "nearest neighbours that vote 3" in said
@@ -233,17 +233,17 @@ def test_the_page_is_well_formed_and_ids_are_its_own(session: CleaningSession) -
 
 
 def test_a_small_file_and_a_large_one(session: CleaningSession, tmp_path: Path) -> None:
-    made = session.report(tmp_path / "still.html", interactive=False)
+    made = report(session, tmp_path / "still.html", interactive=False)
     assert made.path == tmp_path / "still.html"
     assert made.path.read_text("utf-8") == made.html
     assert made.path.stat().st_size < 200_000
-    live = session.report(str(tmp_path / "live.html"))
+    live = report(session, str(tmp_path / "live.html"))
     assert 2_000_000 < live.path.stat().st_size < 8_000_000
     assert sorted(one.name for one in tmp_path.iterdir()) == ["live.html", "still.html"]
 
 
 def test_in_a_notebook_the_page_is_in_a_frame_of_its_own(session: CleaningSession) -> None:
-    made = session.report(title="T")
+    made = report(session, title="T")
     shown = made._repr_html_()
     assert shown.startswith("<iframe srcdoc=")
     assert "<script" not in unescape(shown)
@@ -254,7 +254,7 @@ def test_in_a_notebook_the_page_is_in_a_frame_of_its_own(session: CleaningSessio
 
 def test_a_report_changes_nothing(answered: CleaningSession, tables: Any) -> None:
     before = answered.answers, answered.mean_entropy, answered.ask().row
-    answered.report(interactive=False, truth=tables[1], n_random=1)
+    report(answered, interactive=False, truth=tables[1], n_random=1)
     assert (answered.answers, answered.mean_entropy, answered.ask().row) == before
 
 
@@ -262,11 +262,11 @@ def test_a_classifier_reports_on_points(tables: Any, session: CleaningSession) -
     dirty, _, val = tables
     model = CertainKNeighborsClassifier().fit(dirty.drop(columns="buys"), dirty["buys"])
     X, y = val.drop(columns="buys"), val["buys"]
-    said = words(model.report(X, y, interactive=False).html)
+    said = words(report(model, X=X, y=y, interactive=False).html)
     certain = int(model.is_certain(X).sum())
     assert f"{certain} of {len(X)} predictions" in said
     assert f"is right for {percent(model.score(X, y))} of them" in said
-    bare = words(model.report(X, interactive=False).html)
+    bare = words(report(model, X=X, interactive=False).html)
     assert "are right" not in bare
     with pytest.raises(CPCleanError, match="has its own validation points"):
         report(session, X=X)
@@ -283,20 +283,20 @@ def test_a_classifier_of_arrays_and_of_datasets() -> None:
     points = rng.normal(size=(10, 3))
     model = CertainKNeighborsClassifier().fit(X, y)
     certain = f"{int(model.is_certain(points).sum())} of 10 predictions"
-    assert certain in words(model.report(points, interactive=False).html)
+    assert certain in words(report(model, X=points, interactive=False).html)
     framed = pd.DataFrame(points, columns=["a", "b", "c"])
     with pytest.warns(UserWarning, match="fitted without feature names"):
-        made = model.report(framed, interactive=False)
+        made = report(model, X=framed, interactive=False)
     assert certain in words(made.html)
     data = IncompleteDataset([[[0.0], [5.0]], [[1.0], [7.0]], [[6.0]]], ["a", "b", "b"])
     taken = CertainKNeighborsClassifier(1).fit(data)
-    assert "0 of 2 predictions" in words(taken.report([[0.0], [4.0]], interactive=False).html)
+    assert "0 of 2 predictions" in words(report(taken, X=[[0.0], [4.0]], interactive=False).html)
 
 
 def test_a_page_that_cannot_be_written_leaves_nothing(
     session: CleaningSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = session.report(interactive=False)
+    made = report(session, interactive=False)
 
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
@@ -310,11 +310,11 @@ def test_a_page_that_cannot_be_written_leaves_nothing(
 def test_columns_that_take_too_long_are_left_out(
     session: CleaningSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "10 times over" in words(session.report(interactive=False).html)
+    assert "10 times over" in words(report(session, interactive=False).html)
     monkeypatch.setattr("cpclean.report.facts.DRAWS", 3)
-    assert "is drawn from the prior, once." in words(session.report(interactive=False).html)
+    assert "is drawn from the prior, once." in words(report(session, interactive=False).html)
     monkeypatch.setattr("cpclean.report.facts.MOST_SECONDS", -1.0)
-    page = session.report(interactive=False).html
+    page = report(session, interactive=False).html
     assert 'id="columns"' not in page
     assert 'href="#columns"' not in page
 

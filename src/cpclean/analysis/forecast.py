@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,6 @@ import numpy as np
 from cpclean.cleaning.question import Question
 from cpclean.cleaning.session import CleaningSession
 from cpclean.cleaning.simulation import Person
-from cpclean.cleaning.strategies import plan_named
 from cpclean.data.incomplete import Ints
 from cpclean.data.rows import Floats
 from cpclean.errors import CPCleanError
@@ -231,8 +230,8 @@ def compared(
         return {"row": question.row, **person.answer(question)}
 
     rngs = np.random.default_rng(random_state).spawn(n_random)
-    sessions = [copy(session), *(_at_random(session, rng) for rng in rngs)]
-    limit = len(session._questions.row) if max_answers is None else max_answers
+    sessions = [copy(session), *(session.in_random_order(rng) for rng in rngs)]
+    limit = len(session.view.questions.row) if max_answers is None else max_answers
     forecast = Forecast([Run(one, answer, limit) for one in sessions])
     forecast.run(seconds, progress)
     return Comparison(forecast.course(slice(1)), forecast.course(slice(1, None)))
@@ -246,16 +245,6 @@ def _drawn(rng: np.random.Generator) -> Answers:
         return question.answer(int(rng.choice(len(mass), p=mass / mass.sum())))
 
     return answer
-
-
-def _at_random(session: CleaningSession, rng: np.random.Generator) -> CleaningSession:
-    """A copy of the session that asks in random order."""
-    other = copy(session)
-    other.strategy = "random"
-    other._plan = replace(plan_named("random"), by_cell=session._plan.by_cell)
-    other._order = rng.permutation(len(session._order))
-    other._next = None
-    return other
 
 
 def _held(shares: list[float], length: int) -> list[float]:

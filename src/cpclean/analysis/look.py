@@ -7,18 +7,15 @@ shares of all of them, questions about rows that are not the next one. This is w
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from cpclean.cleaning.question import Question
 from cpclean.cleaning.session import CleaningSession
-from cpclean.cleaning.strategies import NOISE
-from cpclean.cleaning.subject import TableSubject
+from cpclean.cleaning.view import Value
 from cpclean.data.rows import Floats
 from cpclean.data.table import IncompleteTable
-from cpclean.queries.certain import is_certain
 
 
 @dataclass(frozen=True)
@@ -37,29 +34,22 @@ class Outlook:
 def outlook(session: CleaningSession) -> Outlook:
     """The validation points under what is known now."""
     certain = session.certain
-    return Outlook(session._state.board.shares(np.arange(len(certain))), certain)
+    return Outlook(session.view.shares, certain)
 
 
 def table_of(session: CleaningSession) -> IncompleteTable | None:
     """The table that is cleaned; None for a dataset."""
-    subject = session._subject
-    return subject.table if isinstance(subject, TableSubject) else None
+    return session.view.table
 
 
 def points_of(session: CleaningSession) -> Floats:
     """The validation points in the encoded space; given distances, if the metric is that."""
-    asked = session._state.board._asked
-    return np.asarray(asked.points[asked.inverse])
+    return session.view.points.all_vectors()
 
 
 def share_at_start(session: CleaningSession) -> float:
     """The certain share before anything was told."""
-    if not session.history:
-        return session.certain_share
-    found = is_certain(
-        session._subject.data, points_of(session), session.n_neighbors, session.metric
-    )
-    return float(found.mean())
+    return session.view.share_at_start
 
 
 def best_questions(session: CleaningSession, n: int) -> list[Question]:
@@ -68,38 +58,9 @@ def best_questions(session: CleaningSession, n: int) -> list[Question]:
     `session.ask(n)` supposes the answers to those before; here nothing is supposed, so that each
     reason stands alone. At most one question a row.
     """
-    board = session._state.board
-    gains = np.where(session._askable(), session._gains(board), -np.inf)
-    found: dict[int, Question] = {}
-    for place in np.argsort(-gains, kind="stable").tolist():
-        if gains[place] <= NOISE or len(found) == n:
-            break
-        row = int(session._questions.row[place])
-        if row not in found:
-            found[row] = session._question(board, place)
-    if not found and n > 0:
-        question = session.ask()  # where no row promises a gain, one may still be asked for
-        return [] if question is None else [question]
-    return list(found.values())
-
-
-@dataclass(frozen=True)
-class Value:
-    """One cell of a row as a person sees it; a hole has no value, or one that is doubted."""
-
-    name: str
-    value: Any
-    hole: bool
+    return session.view.best_questions(n)
 
 
 def values_of(session: CleaningSession, row: int) -> list[Value]:
     """A row cell by cell; what has been told of it is no hole any more. Empty for a dataset."""
-    table = table_of(session)
-    if table is None:
-        return []
-    known = session._state.known.get(row)
-    told = {} if known is None else known.raw
-    return [
-        Value(name, told.get(name, value), bool(hole) and name not in told)
-        for (name, value), hole in zip(table.row(row).items(), table.holes[row], strict=True)
-    ]
+    return session.view.values(row)

@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.rows import Floats, StoredRow, narrowed
-from cpclean.queries.geometry import Metric, ask
+from cpclean.queries.geometry import ask
+from cpclean.queries.model import Metric, Model
 
 Span = tuple[int, int]  # the columns start..stop-1 of the space
 
@@ -53,5 +54,5 @@ def near_rows(
     data: IncompleteDataset, points: Floats, n_neighbors: int, metric: Metric
 ) -> npt.NDArray[np.int64]:
     """The rows that are among the nearest of some point in some world, in ascending order."""
-    query = ask(data, points, n_neighbors, metric)
+    query = ask(data, points, Model(n_neighbors, metric))
     return np.unique(np.concatenate(query.over_blocks(lambda _, __, near: near.rows)))

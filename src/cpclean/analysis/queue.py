@@ -27,18 +27,17 @@ def ranking(session: CleaningSession) -> list[int]:
     """
     if session.done:
         return []
-    board, askable = session._state.board, session._askable()
-    situation = session._situation(board)
-    scores = np.asarray(session._plan.score(situation), dtype=np.float64)
+    view = session.view
+    askable, situation, scores = view.askable, view.situation, view.scores
     worth = askable & (scores > -np.inf)
-    if session._plan.by_gain:
+    if view.goes_by_gain:
         worth &= situation.gain > NOISE
     order = np.flatnonzero(worth)[np.argsort(-scores[worth], kind="stable")]
-    best = [int(situation.row[session._best()])]
+    best = [int(situation.row[view.best])]
     later: list[int] = []
-    if session._plan.by_gain and len(order) < FEW:
+    if view.goes_by_gain and len(order) < FEW:
         open_ = np.zeros(session.data.n_rows, dtype=bool)
         open_[situation.row[askable]] = True
-        near = np.concatenate([np.empty(0, np.int64), *board.open_rows()])
+        near = np.concatenate([np.empty(0, np.int64), *view.near_open_rows()])
         later = np.unique(near[open_[near]]).tolist()
     return list(dict.fromkeys([*best, *situation.row[order].tolist(), *later]))

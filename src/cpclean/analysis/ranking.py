@@ -50,7 +50,8 @@ def ranking(session: CleaningSession) -> list[Ranked]:
     >>> [(one.row, one.candidates, one.holes) for one in ranking(session)]
     [(2, 5, ('size',)), (1, 5, ('size',))]
     """
-    questions, gains = session._questions, session._gains(session._state.board)
+    view = session.view
+    questions, gains = view.questions, view.question_gains
     order = np.lexsort((np.arange(len(gains)), -gains))
     return [
         Ranked(
@@ -58,7 +59,7 @@ def ranking(session: CleaningSession) -> list[Ranked]:
             questions.column[number],
             float(gains[number]),
             _candidates(session, row, number),
-            tuple(session._subject.cells(row)),
+            tuple(view.cells(row)),
         )
         for number in order.tolist()
         if session.data.candidate_counts[row := int(questions.row[number])] > 1
@@ -66,7 +67,7 @@ def ranking(session: CleaningSession) -> list[Ranked]:
 
 
 def _candidates(session: CleaningSession, row: int, number: int) -> int:
-    if session._questions.column[number] is None:
+    if session.view.questions.column[number] is None:
         return int(session.data.candidate_counts[row])
-    cell = open_cell(session.data, row, session._questions.spans[number])
+    cell = open_cell(session.data, row, session.view.questions.spans[number])
     return 1 if cell is None else len(cell.values)

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from cpclean.analysis.look import Value, best_questions, table_of, values_of
+from cpclean.analysis.look import best_questions, table_of, values_of
 from cpclean.analysis.words import count, listed, percent, shown, small
 from cpclean.cleaning.question import Question
 from cpclean.cleaning.session import CleaningSession
+from cpclean.cleaning.view import Value
 
 MOST_SHOWN = 6  # answers of one row
 MOST_CELLS = 40  # values of one row
@@ -151,7 +152,7 @@ def _reason(
         asked=_asked(session, question, values),
         gain=question.gain,
         of_all=question.gain / entropy if entropy > 0 else 0.0,
-        n_points=len(question._board.touched(row)),
+        n_points=len(question.points),
         expected=expected,
         outcomes=outcomes,
         n_more=len(question.candidates) - len(outcomes),
@@ -178,7 +179,7 @@ def _asked(session: CleaningSession, question: Question, values: Sequence[Value]
         return str(question.column)
     if table_of(session) is not None:
         return listed([one.name for one in values if one.hole])
-    places = session._subject.cells(question.row)
+    places = session.view.cells(question.row)
     return f"column {listed([str(place) for place in places])}"
 
 

@@ -16,7 +16,7 @@ from cpclean.data.rows import Floats, is_whole
 from cpclean.data.table import IncompleteTable
 from cpclean.errors import CPCleanError
 from cpclean.queries.certain import is_certain
-from cpclean.queries.geometry import Metric
+from cpclean.queries.model import Metric
 
 Bools = npt.NDArray[np.bool_]
 

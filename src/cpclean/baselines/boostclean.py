@@ -38,7 +38,7 @@ from cpclean.baselines.versions import versions_of
 from cpclean.data.incomplete import Ints
 from cpclean.data.rows import Floats
 from cpclean.errors import DataError
-from cpclean.queries.geometry import Metric
+from cpclean.queries.model import Metric
 
 # Sums of weights that differ by less are equal but for rounding: the earlier version wins.
 _EQUAL = 1e-12

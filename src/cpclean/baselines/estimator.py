@@ -43,7 +43,8 @@ from cpclean.data.labels import encode_labels
 from cpclean.data.rows import Floats, as_floats, check_finite, is_whole, listed
 from cpclean.data.table import IncompleteTable
 from cpclean.errors import DataError, QueryError, TableError, offenders
-from cpclean.queries.geometry import Metric, ask
+from cpclean.queries.geometry import ask
+from cpclean.queries.model import Metric, Model
 from cpclean.queries.shares import world_shares
 
 
@@ -202,7 +203,7 @@ def check_neighbors(data: IncompleteDataset, n_neighbors: int, metric: Metric) -
     """Refuse at once what could not be asked at the first prediction."""
     if isinstance(metric, str) and metric == "precomputed":
         raise QueryError('metric must not be "precomputed": a baseline measures distances.')
-    ask(data, np.empty((0, data.n_features)), n_neighbors, metric)
+    ask(data, np.empty((0, data.n_features)), Model(n_neighbors, metric))
 
 
 def checked_counts(counts: Sequence[int] | None, n_dirty: int) -> Ints:

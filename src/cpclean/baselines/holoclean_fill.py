@@ -17,7 +17,7 @@ from cpclean.data.holoclean.model import HoloSettings
 from cpclean.data.rows import Floats
 from cpclean.data.table import IncompleteTable
 from cpclean.errors import TableError
-from cpclean.queries.geometry import Metric
+from cpclean.queries.model import Metric
 
 
 class HoloClean(World):

@@ -25,7 +25,7 @@ from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.rows import Floats
 from cpclean.errors import DataError
 from cpclean.queries.certain import is_certain
-from cpclean.queries.geometry import Metric
+from cpclean.queries.model import Metric
 
 
 class RandomClean(Baseline):

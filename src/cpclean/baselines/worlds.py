@@ -33,7 +33,7 @@ from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.rows import Floats
 from cpclean.data.table import IncompleteTable
 from cpclean.errors import DataError
-from cpclean.queries.geometry import Metric
+from cpclean.queries.model import Metric
 
 
 class World(Baseline):

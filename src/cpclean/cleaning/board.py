@@ -22,20 +22,16 @@ import numpy as np
 import numpy.typing as npt
 
 from cpclean.data.incomplete import IncompleteDataset, Ints
+from cpclean.data.points import Points
 from cpclean.data.rows import Floats, within
 from cpclean.errors import AnswerError, QueryError
 from cpclean.queries import _near
-from cpclean.queries.cell_gains import (
-    CellIndex,
-    Span,
-    cell_gains_in_block,
-    cell_index,
-    changed_index,
-)
+from cpclean.queries.cell_gains import Span, cell_index, changed_index
 from cpclean.queries.certain import possible_in_block
-from cpclean.queries.gains import BlockGains, gains_in_block
-from cpclean.queries.geometry import Metric, Near, Query, aside, ask, check_magnitude
+from cpclean.queries.geometry import Near, Query, aside, ask, check_magnitude
 from cpclean.queries.kernel_arrays import FIRST_CANDIDATE, PRECOMPUTED
+from cpclean.queries.look import look_at_block
+from cpclean.queries.model import Model
 from cpclean.queries.prepared import (
     Prepared,
     frozen,
@@ -65,10 +61,9 @@ class Board:
     Parameters
     ----------
     data : IncompleteDataset
-    X : array-like of shape (n_points, n_features)
+    X : Points, or array-like of shape (n_points, n_features)
         Complete validation points.
-    n_neighbors, metric
-        As in `world_shares`.
+    model : Model
     cells : dict from row to list of (start, stop), optional
         The cells of each row with holes, as columns of the space. If given, gains are those of
         cells, numbered row by row, rather than of rows.
@@ -79,21 +74,20 @@ class Board:
     def __init__(
         self,
         data: IncompleteDataset,
-        X: npt.ArrayLike,
-        n_neighbors: int,
-        metric: Metric,
+        X: Points | npt.ArrayLike,
+        model: Model,
         cells: Mapping[int, Sequence[Span]] | None = None,
         n_jobs: int | None = None,
     ) -> None:
-        self._asked = ask(data, X, n_neighbors, metric)
+        self._asked = ask(data, X, model)
         self._query = _with_distances(self._asked)
-        if not len(self._query.inverse):
+        if not self._query.points.n_points:
             raise QueryError("validation needs at least one point; got none.")
         self._first = self._query.rows.spans[:, FIRST_CANDIDATE]
         self._cells = cells
         self.index = None if cells is None else cell_index(data, cells)
-        size = len(self._query.points)
-        self.times = np.bincount(self._query.inverse, minlength=size).astype(np.float64)
+        size = len(self._query.vectors)
+        self.weights = self.points.vector_weights
         self._certain = np.zeros(size, dtype=bool)
         self._entropy = np.zeros(size)
         self._reach = np.zeros(size)
@@ -109,13 +103,23 @@ class Board:
         return self._query.data
 
     @property
+    def points(self) -> Points:
+        """The validation points as they were given."""
+        return self._asked.points
+
+    @property
     def certain(self) -> Bools:
         """Whether each validation point is certain."""
-        return self._certain[self._query.inverse]
+        return ~self.points.union(~self._certain)
+
+    @property
+    def entropies(self) -> Floats:
+        """The entropy of each validation point, in nats."""
+        return self.points.mixed(self._entropy)
 
     @property
     def certain_share(self) -> float:
-        return float(self.times[self._certain].sum() / self.times.sum())
+        return float(self.weights[self._certain].sum() / self.weights.sum())
 
     @property
     def all_certain(self) -> bool:
@@ -123,24 +127,23 @@ class Board:
 
     @property
     def mean_entropy(self) -> float:
-        return float(self.times @ self._entropy / self.times.sum())
+        return float(self.weights @ self._entropy / self.weights.sum())
 
     def gains(self) -> Floats:
         """What knowing each row, or each cell, is expected to take from the mean entropy."""
         if self._totals is None:
             n_numbers = self.data.n_rows if self.index is None else int(self.index.first[-1])
             sizes = [len(rows) for rows in self._rows]
-            each = np.concatenate(self._gain) * np.repeat(self.times, sizes)
+            each = np.concatenate(self._gain) * np.repeat(self.weights, sizes)
             total = np.bincount(np.concatenate(self._rows), each, n_numbers)
-            self._totals = total / self.times.sum()
+            self._totals = total / self.weights.sum()
             self._totals.flags.writeable = False
         return self._totals
 
     def shares(self, points: Ints) -> Floats:
         """The class shares of some points, numbered as in X, shape (n_points, n_classes)."""
-        distinct = self._query.points[self._query.inverse[points]]
-        query = replace(self._query, points=distinct)
-        parts = query.over_blocks(shares_in_block)
+        vectors = self._query.vectors[self.points.vector[points]]
+        parts = replace(self._query, vectors=vectors).over_blocks(shares_in_block)
         return np.concatenate([np.zeros((0, self.data.n_classes)), *parts])
 
     def touched(self, row: int) -> Ints:
@@ -151,7 +154,7 @@ class Board:
     def open_rows(self) -> list[Ints]:
         """For every uncertain point, the rows with holes that can be near to it."""
         where = np.flatnonzero(~self._certain)
-        query = replace(self._query, points=self._query.points[where])
+        query = replace(self._query, vectors=self._query.vectors[where])
         dirty = query.data.arrays.n_cells > 0
         return [rows[dirty[rows]] for part in query.over_blocks(_near_lists) for rows in part]
 
@@ -201,7 +204,7 @@ class Board:
         """The points that such a change would make certain, numbered as in X; nothing changes."""
         after = self._after(row, data, candidate)
         open_ = np.flatnonzero(self._affected(after, row) & ~self._certain)
-        parts = replace(after, points=after.points[open_]).over_blocks(possible_in_block)
+        parts = replace(after, vectors=after.vectors[open_]).over_blocks(possible_in_block)
         labels = [np.zeros(0, np.int64), *(part.sum(axis=1) for part in parts)]
         return self._numbers(open_[np.concatenate(labels) == 1])
 
@@ -213,7 +216,7 @@ class Board:
         after = replace(self._query, data=data, rows=prepared_rows(data).rows)
         if after.metric == PRECOMPUTED:
             return self._with_distances(after, row, candidate)
-        check_magnitude(prepared_rows(data), after.points, after.metric)
+        check_magnitude(prepared_rows(data), after.vectors, after.metric)
         return after
 
     def _affected(self, after: Query, row: int) -> Bools:
@@ -222,13 +225,13 @@ class Board:
         return np.asarray(bound <= self._reach)
 
     def _numbers(self, distinct: Ints) -> Ints:
-        """Where distinct points stand in X."""
-        return np.flatnonzero(np.isin(self._query.inverse, distinct))
+        """The points, numbered as in X, that have one of these vectors."""
+        return self.points.having(distinct)
 
     def _bounds(self, query: Query, row: int) -> Floats:
         place = prepared_rows(query.data).place[row]
         found: Floats = aside(
-            lambda: _near.bounds_of_row(query.rows, query.metric, query.points, place)
+            lambda: _near.bounds_of_row(query.rows, query.metric, query.vectors, place)
         )
         return found
 
@@ -236,19 +239,19 @@ class Board:
         """Say where the distances of a changed row stand; new ones are measured."""
         spans = query.rows.spans.copy()
         spans[:, FIRST_CANDIDATE] = self._query.rows.spans[:, FIRST_CANDIDATE]
-        points = query.points
+        vectors = query.vectors
         if candidate is not None:
             spans[row, FIRST_CANDIDATE] = self._first[row] + candidate
         else:
-            spans[row, FIRST_CANDIDATE] = points.shape[1]
-            points = np.hstack([points, self._distances(query.data, row)])
+            spans[row, FIRST_CANDIDATE] = vectors.shape[1]
+            vectors = np.hstack([vectors, self._distances(query.data, row)])
         spans.flags.writeable = False
-        return replace(query, rows=query.rows._replace(spans=spans), points=points)
+        return replace(query, rows=query.rows._replace(spans=spans), vectors=vectors)
 
     def _distances(self, data: IncompleteDataset, row: int) -> Floats:
         """The distances to the candidates that a row has now."""
         if self._asked.distance is not None:
-            return replace(self._asked, data=data).measured_row(self._asked.points, row)
+            return replace(self._asked, data=data).measured_row(self._asked.vectors, row)
         # 0.0 is added because -0.0 is the same number, but not the same bytes.
         given = [(vector + 0.0).tobytes() for vector in self._asked.data.candidates(row)]
         now = [(vector + 0.0).tobytes() for vector in data.candidates(row)]
@@ -257,16 +260,16 @@ class Board:
                 f"distances are given for the candidates of row {row} only: tell the number of a "
                 "candidate, not another value."
             )
-        return self._asked.points[:, [self._first[row] + given.index(vector) for vector in now]]
+        return self._asked.vectors[:, [self._first[row] + given.index(vector) for vector in now]]
 
     def _look(self, points: Ints, n_jobs: int | None = None) -> None:
         """Work out anew what is kept of some points."""
         if not len(points):
             return
         self._totals = None
-        query = replace(self._query, points=self._query.points[points])
+        query = replace(self._query, vectors=self._query.vectors[points])
         start = 0
-        look = partial(_look_at_block, index=self.index)
+        look = partial(look_at_block, index=self.index)
         for part in query.over_blocks(look, n_jobs):
             where = points[start : start + len(part.certain)]
             start += len(where)
@@ -282,39 +285,6 @@ class Board:
                 self._gain[point] = part.gains.gain[own]
 
 
-@dataclass(frozen=True)
-class _Look:
-    certain: Bools
-    reach: Floats
-    gains: BlockGains  # around uncertain points, other than 0
-
-
-def _look_at_block(query: Query, points: Floats, near: Near, index: CellIndex | None) -> _Look:
-    if index is None:
-        gains = gains_in_block(query, points, near)
-    else:
-        gains = cell_gains_in_block(query, points, near, index)
-    # Masses are sums of products of numbers that are not negative: entropy shows two labels to
-    # have worlds. Where there is none, a label may still have worlds that weigh next to nothing.
-    certain = np.zeros(len(points), dtype=bool)
-    doubtful = np.flatnonzero(gains.entropy == 0.0)
-    if len(doubtful):
-        possible = possible_in_block(query, points[doubtful], near.only(doubtful))
-        certain[doubtful] = possible.sum(axis=1) == 1
-    point = np.repeat(np.arange(len(points)), gains.n_rows)
-    kept = (gains.gain != 0.0) & ~certain[point]
-    return _Look(
-        certain,
-        near.reach,
-        replace(
-            gains,
-            n_rows=np.bincount(point[kept], minlength=len(points)),
-            rows=gains.rows[kept],
-            gain=gains.gain[kept],
-        ),
-    )
-
-
 def _near_lists(query: Query, points: Floats, near: Near) -> list[Ints]:
     return np.split(near.rows, near.ptr[1:-1])
 
@@ -323,11 +293,11 @@ def _with_distances(query: Query) -> Query:
     """Where the metric is a function: measured once, then distances are given."""
     if query.distance is None:
         return query
-    needed = 8 * len(query.points) * query.data.n_candidates
+    needed = 8 * len(query.vectors) * query.data.n_candidates
     if needed > MEASURED_BYTES:
         raise QueryError(
             "a metric that is a function is measured once for every validation point and "
             f"candidate, which takes {needed / 1e9:.1f} GB here and may take "
             f"{MEASURED_BYTES / 1e9:.1f}. Use a named metric, or fewer validation points."
         )
-    return replace(query, points=query.measured(query.points), distance=None)
+    return replace(query, vectors=query.measured(query.vectors), distance=None)

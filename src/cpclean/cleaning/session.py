@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Mapping
+from copy import copy
 from dataclasses import replace
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -15,19 +15,20 @@ import numpy.typing as npt
 from cpclean.cleaning.answers import checked_log, put, replayed, said
 from cpclean.cleaning.board import Board, Change
 from cpclean.cleaning.costs import checked_costs, questions_of
-from cpclean.cleaning.question import Question, question_about
+from cpclean.cleaning.question import Question
 from cpclean.cleaning.settings import checked_labels, checked_limits, checked_seed
 from cpclean.cleaning.state import Record, State
-from cpclean.cleaning.strategies import Situation, pick, plan_named
+from cpclean.cleaning.strategies import plan_named
 from cpclean.cleaning.subject import Known, subject_of
+from cpclean.cleaning.view import Limits, SessionView, Setup
 from cpclean.data.incomplete import IncompleteDataset
+from cpclean.data.points import Points
 from cpclean.data.rows import Floats, is_whole
 from cpclean.errors import CPCleanError
-from cpclean.queries.geometry import Metric
+from cpclean.queries.model import Metric, Model
 
 if TYPE_CHECKING:
     from cpclean.classifier import CertainKNeighborsClassifier
-    from cpclean.report.page import Report
 
 
 class CleaningSession:
@@ -110,33 +111,82 @@ class CleaningSession:
         min_gain: float = 0.0,
         n_jobs: int | None = None,
     ) -> None:
-        self._subject = subject_of(data)
-        self._plan = plan_named(strategy)
-        if self._plan.needs_costs and costs is None:
+        subject, plan = subject_of(data), plan_named(strategy)
+        if plan.needs_costs and costs is None:
             raise CPCleanError(
-                'strategy "cost" needs costs: one a row, or a dict from column to cost.'
+                'strategy "cost" needs costs: one per row, or a dict from column to cost.'
             )
-        self.n_neighbors, self.metric, self.strategy = n_neighbors, metric, strategy
-        limits = checked_limits(budget, target_share, min_gain)
-        self.budget, self.target_share, self.min_gain = limits
+        limits = Limits(*checked_limits(budget, target_share, min_gain))
+        self.strategy = strategy
         self.random_state = checked_seed(random_state)
-        start = self._subject.data
-        self._questions = questions_of(self._subject, self._plan.by_cell)
-        self._cost = checked_costs(costs, self._subject, self._questions)
-        self._order = np.random.default_rng(self.random_state).permutation(start.n_rows)
-        points = X_val if metric == "precomputed" else self._subject.points(X_val)
-        cells = self._questions.cells if self._plan.by_cell else None
-        board = Board(start, points, n_neighbors, metric, cells, n_jobs)
-        self.y_val = checked_labels(y_val, len(board.certain), start.classes)
-        self._state = State(board)
-        self._next: tuple[State, int] | None = None  # the question picked last, and when
+        start, model = subject.data, Model(n_neighbors, metric)
+        questions = questions_of(subject, plan.by_cell)
+        self._setup = Setup(
+            subject=subject,
+            model=model,
+            plan=plan,
+            limits=limits,
+            questions=questions,
+            cost=checked_costs(costs, subject, questions),
+            order=np.random.default_rng(self.random_state).permutation(start.n_rows),
+        )
+        encoded = isinstance(X_val, Points) or model.precomputed
+        points = X_val if encoded else subject.points(X_val)
+        cells = questions.cells if plan.by_cell else None
+        self._state = State(Board(start, points, model, cells, n_jobs))
+        self.y_val = checked_labels(y_val, len(self.certain), start.classes)
+        self._view: SessionView | None = None
 
     # -- looking ---------------------------------------------------------------------------
 
     @property
+    def view(self) -> SessionView:
+        """The session as it is now, to be looked at; it stays as it is when answers come in."""
+        if self._view is None or self._view.version is not self._state:
+            self._view = SessionView(self._setup, self._state)
+        return self._view
+
+    @property
+    def n_neighbors(self) -> int:
+        return self._setup.model.n_neighbors
+
+    @property
+    def metric(self) -> Metric:
+        return self._setup.model.metric
+
+    @property
+    def budget(self) -> int | None:
+        """How many answers to stop after; may be changed, as may the two below."""
+        return self._setup.limits.budget
+
+    @budget.setter
+    def budget(self, budget: int | None) -> None:
+        self._limit(budget, self.target_share, self.min_gain)
+
+    @property
+    def target_share(self) -> float:
+        return self._setup.limits.target_share
+
+    @target_share.setter
+    def target_share(self, target_share: float) -> None:
+        self._limit(self.budget, target_share, self.min_gain)
+
+    @property
+    def min_gain(self) -> float:
+        return self._setup.limits.min_gain
+
+    @min_gain.setter
+    def min_gain(self, min_gain: float) -> None:
+        self._limit(self.budget, self.target_share, min_gain)
+
+    def _limit(self, budget: Any, target_share: Any, min_gain: Any) -> None:
+        limits = Limits(*checked_limits(budget, target_share, min_gain))
+        self._setup, self._view = replace(self._setup, limits=limits), None
+
+    @property
     def data(self) -> IncompleteDataset:
         """The data as it is known now."""
-        return self._state.board.data
+        return self.view.data
 
     @property
     def certain(self) -> npt.NDArray[np.bool_]:
@@ -146,12 +196,12 @@ class CleaningSession:
     @property
     def certain_share(self) -> float:
         """The share of validation points that are certain."""
-        return self._state.board.certain_share
+        return self.view.certain_share
 
     @property
     def mean_entropy(self) -> float:
         """The mean entropy of the validation points, in nats."""
-        return self._state.board.mean_entropy
+        return self.view.mean_entropy
 
     @property
     def answers(self) -> list[dict[str, Any]]:
@@ -159,35 +209,17 @@ class CleaningSession:
 
     @property
     def history(self) -> list[Record]:
-        return self._state.history
+        return self.view.history
 
     @property
     def known(self) -> dict[int, dict[Any, Any]]:
-        """What was told of each row, by column; for a dataset, by column number."""
-        return {row: dict(one.raw or one.features) for row, one in self._state.known.items()}
+        """What is known of each row, by column; for a dataset, by column number."""
+        return self.view.known
 
     @property
     def stopped(self) -> str | None:
         """Why there is nothing more to ask, in words; None while there is."""
-        if self._state.board.all_certain:
-            return "all validation points are certain"
-        if self.budget is not None and len(self.history) >= self.budget:
-            answers = "1 answer" if self.budget == 1 else f"{self.budget} answers"
-            return f"the budget of {answers} is spent"
-        if self.certain_share >= self.target_share:
-            return f"{self.target_share:.4g} or more of the validation points are certain"
-        askable = self._askable()
-        if not askable.any():
-            return "every row with holes is cleaned or skipped"
-        if self.min_gain > 0 and self._gains(self._state.board)[askable].max() < self.min_gain:
-            return f"no question is expected to gain {self.min_gain:g} or more"
-        if self._best() < 0:
-            return (
-                "only rows that were skipped can settle the uncertain validation points"
-                if self._plan.by_gain
-                else "the strategy scores everything that is left -inf"
-            )
-        return None
+        return self.view.stopped
 
     @property
     def done(self) -> bool:
@@ -198,16 +230,13 @@ class CleaningSession:
 
         With strategy "cells", a row's best cell.
         """
-        best = np.zeros(self.data.n_rows)
-        np.maximum.at(best, self._questions.row, self._gains(self._state.board))
-        return best
+        return self.view.gains.copy()
 
     def accuracy(self) -> float:
         """The share of validation points whose label most prior mass predicts; needs y_val."""
         if self.y_val is None:
             raise CPCleanError("accuracy needs the labels of the validation points: y_val=...")
-        shares = self._state.board.shares(np.arange(len(self.y_val)))
-        return float(np.mean(self.data.classes[shares.argmax(axis=1)] == self.y_val))
+        return float(np.mean(self.data.classes[self.view.shares.argmax(axis=1)] == self.y_val))
 
     # -- asking ----------------------------------------------------------------------------
 
@@ -218,7 +247,7 @@ class CleaningSession:
     def ask(self, n: int | None = None) -> Question | list[Question] | None:
         """What to clean next; None, or fewer questions than wanted, when there is no more to ask.
 
-        Asking changes nothing: until something is told or skipped, the question is the same.
+        Asking changes nothing: until something is answered or skipped, the question is the same.
 
         Parameters
         ----------
@@ -233,67 +262,21 @@ class CleaningSession:
         """
         if n is not None and (not is_whole(n) or n < 1):
             raise CPCleanError(f"n must be None or an int of at least 1; got {n!r}.")
-        found: list[Question] = []
-        if not self.done:
-            board, askable, place = self._state.board, self._askable(), self._best()
-            found.append(self._question(board, place))
-            while len(found) < (n or 1):
-                board = self._supposed(board, found[-1])
-                askable &= self._questions.row != found[-1].row
-                place = pick(self._plan, self._situation(board), askable, board)
-                if place < 0:
-                    break
-                found.append(self._question(board, place))
+        found = self.view.next_questions(n or 1)
         return (found[0] if found else None) if n is None else found
 
     def question(self, row: int) -> Question:
         """The question about a whole row, out of order; also about one that is answered."""
-        row = self._row(row)
-        known = self._state.known.get(row, Known())
-        gain = float(self.gains()[row])
-        return question_about(self._subject, self._state.board, row, None, known, gain)
+        return self.view.question(self._row(row))
 
-    def _best(self) -> int:
-        """The number of the question to ask now; -1 if none is worth asking."""
-        state = self._state
-        if self._next is None or self._next[0] is not state:
-            situation = self._situation(state.board)
-            self._next = state, pick(self._plan, situation, self._askable(), state.board)
-        return self._next[1]
-
-    def _supposed(self, board: Board, question: Question) -> Board:
-        """The board if the likeliest answer to a question is true."""
-        supposed = board.copy()
-        likeliest = question.answered(int(np.argmax(question.prior)))
-        put(supposed, self._subject, question.row, likeliest)
-        # All certain is supposed, not known: go on from what is.
-        return self._state.board if supposed.all_certain else supposed
-
-    def _askable(self) -> npt.NDArray[np.bool_]:
-        rows = self._questions.row
-        open_ = self.data.candidate_counts[rows] > 1
-        open_ &= ~np.isin(rows, list(self._state.skipped))
-        if self._plan.by_cell:
-            open_[self._questions.known_cells(self._state.known)] = False
-        return open_
-
-    def _situation(self, board: Board) -> Situation:
-        return Situation(
-            row=self._questions.row,
-            column=self._questions.column,
-            gain=self._gains(board),
-            cost=self._cost,
-            order=self._order[self._questions.row],
-            data=board.data,
-            certain_share=board.certain_share,
-            n_answers=len(self.history),
-        )
-
-    def _question(self, board: Board, place: int) -> Question:
-        row, column = int(self._questions.row[place]), self._questions.column[place]
-        gain = float(self._gains(board)[place])
-        known = self._state.known.get(row, Known())
-        return question_about(self._subject, self._state.board, row, column, known, gain)
+    def in_random_order(self, rng: np.random.Generator) -> CleaningSession:
+        """A session that knows the same and asks in an order drawn from rng, by row or cell."""
+        other = copy(self)
+        other.strategy, other._view = "random", None
+        plan = replace(plan_named("random"), by_cell=self._setup.plan.by_cell)
+        order = rng.permutation(len(self._setup.order))
+        other._setup = replace(self._setup, plan=plan, order=order)
+        return other
 
     # -- telling ---------------------------------------------------------------------------
 
@@ -321,7 +304,7 @@ class CleaningSession:
         """
         start = time.perf_counter()
         row, state = self._row(row), self._state
-        now, entry = said(self._subject, row, candidate, value)
+        now, entry = said(self._setup.subject, row, candidate, value)
         before = state.known.get(row)
         if before is not None:
             now = before.and_(now)
@@ -329,7 +312,7 @@ class CleaningSession:
             return _record(state.board, row, "same", start)
         gain = self._gain_of(row, now)
         board = state.board.copy()
-        change = put(board, self._subject, row, now)
+        change = put(board, self._setup.subject, row, now)
         kind = "answer" if before is None else "same" if before == now else "correction"
         record = _record(board, row, kind, start, gain, change)
         self._state = State(
@@ -362,17 +345,17 @@ class CleaningSession:
                 else "there is no answer to undo."
             )
         kept = state.log[:-n]
-        known, skipped = replayed(self._subject, kept)
+        known, skipped = replayed(self._setup.subject, kept)
         board = state.board.copy()
         for row in dict.fromkeys(entry["row"] for entry in state.log[-n:]):
             if known.get(row) != state.known.get(row):
-                put(board, self._subject, row, known.get(row))
+                put(board, self._setup.subject, row, known.get(row))
         self._state = State(board, known, skipped, kept, state.records[:-n])
 
     def replay(self, answers: Iterable[Mapping[str, Any]]) -> None:
         """Tell and skip what another session's `answers` say, in their order; all or nothing."""
         entries, before = checked_log(answers), self._state
-        replayed(self._subject, entries)  # names the answer that cannot be taken
+        replayed(self._setup.subject, entries)  # names the answer that cannot be taken
         try:
             for entry in entries:
                 if "skip" in entry:
@@ -392,7 +375,7 @@ class CleaningSession:
             The rows on which the two contradict each other; what is known here stays.
         """
         entries = checked_log(answers)
-        theirs, _ = replayed(self._subject, entries)
+        theirs, _ = replayed(self._setup.subject, entries)
         mine = self._state.known
         self.replay(
             entry
@@ -420,28 +403,14 @@ class CleaningSession:
         of whole numbers becomes one of floats if a mean is among them. A column in which nothing
         is observed and that has no candidates keeps its holes.
         """
-        return self._subject.world(self.data, self._state.known, fill)
+        return self._setup.subject.world(self.data, self._state.known, fill)
 
     def classifier(self) -> CertainKNeighborsClassifier:
         """A classifier fitted to what is known now: it predicts by the vote over worlds."""
         from cpclean.classifier import CertainKNeighborsClassifier
 
         made = CertainKNeighborsClassifier(n_neighbors=self.n_neighbors, metric=self.metric)
-        return made.fit(self._subject.with_data(self.data))
-
-    def report(self, path: Any = None, **options: Any) -> Report:
-        """What the holes mean for the validation points, as one HTML page that needs no network.
-
-        Parameters
-        ----------
-        path : optional
-            A file to write the page to.
-        **options
-            As in `cpclean.report.report`, such as title, interactive, truth.
-        """
-        # Reports come later on the data's way, and imports only point back: opened by its name.
-        made: Report = import_module("cpclean.report.page").report(self, path, **options)
-        return made
+        return made.fit(self._setup.subject.with_data(self.data))
 
     # -- plumbing --------------------------------------------------------------------------
 
@@ -452,20 +421,16 @@ class CleaningSession:
         )
 
     def _row(self, row: Any) -> int:
-        return self._subject.data.row_number(row)
-
-    def _gains(self, board: Board) -> Floats:
-        """The expected gain of every question."""
-        gains = board.gains()
-        return gains if self._plan.by_cell else gains[self._questions.row]
+        return self._setup.subject.data.row_number(row)
 
     def _gain_of(self, row: int, now: Known) -> float:
         """The expected gain of what is told of a row: of the row, or the best of its cells."""
-        numbers = np.flatnonzero(self._questions.row == row).tolist()
-        if self._plan.by_cell:
-            spans = self._questions.spans
+        questions = self._setup.questions
+        numbers = np.flatnonzero(questions.row == row).tolist()
+        if self._setup.plan.by_cell:
+            spans = questions.spans
             numbers = [number for number in numbers if spans[number][0] in now.features]
-        return float(self._gains(self._state.board)[numbers].max(initial=0.0))
+        return float(self.view.question_gains[numbers].max(initial=0.0))
 
 
 def _record(

@@ -68,7 +68,7 @@ def simulate(
     if budget is not None and (not is_whole(budget) or budget < 0):
         raise CPCleanError(f"budget must be None or an int of at least 0; got {budget!r}.")
     person = Person(session, truth, exact)
-    limit = len(session._questions.row) if budget is None else budget
+    limit = len(session.view.questions.row) if budget is None else budget
     before = len(session.history)
     try:
         with _bar(limit, progress) as show:
@@ -88,7 +88,7 @@ class Person:
     """Knows the truth, given as `simulate` takes it, and answers questions."""
 
     def __init__(self, session: CleaningSession, truth: Any, exact: bool) -> None:
-        self._subject, self._exact = session._subject, exact
+        self._subject, self._exact = session.view.setup.subject, exact
         data = self._subject.data
         self._numbers: Any = None
         self._raw: list[Mapping[str, Any]] | None = None

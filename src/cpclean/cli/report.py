@@ -86,6 +86,8 @@ def report(
       cpclean report train.csv --label y --val val.csv -o report.html
       cpclean report train.csv --label y --simulate truth.csv --static -o report.html
     """
+    from cpclean.report.page import report as report_on
+
     _check_places(training, validation, _Files(out, log, truth))
     with working("Reading"):
         problem = open_problem(training, validation)
@@ -95,7 +97,8 @@ def report(
         if log is not None:
             _take_in(session, log, problem, training, validation)
     with working("Looking ahead") as say:
-        made = session.report(
+        made = report_on(
+            session,
             title=title or _name(training.file),
             interactive=not static,
             n_rows=rows,

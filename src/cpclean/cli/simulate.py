@@ -132,7 +132,7 @@ def _clean(
     from cpclean.cleaning.simulation import Person
 
     person = Person(session, truth, exact)
-    limit = sum(len(session._subject.cells(row)) for row in session.data.dirty_rows.tolist())
+    limit = sum(len(session.view.cells(row)) for row in session.data.dirty_rows.tolist())
     if session.strategy != "cells":
         limit = len(session.data.dirty_rows)
     limit = limit if budget is None else min(limit, budget)

@@ -19,6 +19,7 @@ from cpclean.data.domains import Domains, DomainTable
 from cpclean.data.frames import FrameKind, columns_from, kind_of_frame
 from cpclean.data.incomplete import Cell, FactoredRow, IncompleteDataset, world_count_text
 from cpclean.data.labels import encode_labels, labelled_rows, split_label
+from cpclean.data.points import Points
 from cpclean.data.priors import CellPriors, prior_beside
 from cpclean.data.repairs import (
     ColumnValues,
@@ -276,6 +277,10 @@ class IncompleteTable:
     def encode(self, frame: Any) -> Floats:
         """Complete rows of another frame, with the same columns, as vectors of the space."""
         return self.encoding.encode(self._aligned(frame))
+
+    def points(self, frame: Any) -> Points:
+        """Complete rows of another frame, encoded once: for queries, sessions and tasks."""
+        return Points.of(self.encode(frame))
 
     def frame_of(self, filled: Iterable[tuple[Column, npt.NDArray[Any]]]) -> Any:
         """A frame like the one given, label included, with these stored values in its columns."""

@@ -37,6 +37,7 @@ from cpclean.experiments.fresh import USUAL, Sizes, fresh_space, generated_table
 from cpclean.experiments.spaces import PUBLISHED, Space, load_space
 from cpclean.experiments.store import Result, Store, Task, run_tasks, with_versions
 from cpclean.queries.certain import is_certain
+from cpclean.queries.model import Model
 from cpclean.report.svg import Line, Panel, chart, write_chart
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def rows_that_matter(space: Space) -> int:
     dirty = clean.dirty_rows.tolist()
     for row in dirty:
         clean = clean.pin(row, int(space.truth[row]))
-    board = Board(clean, space.X_val, NEIGHBORS, "euclidean")
+    board = Board(clean, space.X_val, Model(NEIGHBORS))
     found = 0
     for row in dirty:
         without = board.copy()

@@ -33,6 +33,7 @@ from cpclean.projects.frame_bytes import pack_frame, unpack_frame
 from cpclean.projects.packing import Packer, Unpacker
 from cpclean.projects.table_bytes import OpenedTable, Vectors, opened, pack_table, unpack_table
 from cpclean.queries.geometry import METRICS, ask
+from cpclean.queries.model import Model
 
 FORMAT = 1
 # Only what has a name can be stored; distances that are given belong to no table.
@@ -207,7 +208,7 @@ class Project:
         own = self.settings
         if not len(self.vectors):
             raise QueryError("validation needs at least one point; got none.")
-        ask(self.table.dataset, self.vectors, own.n_neighbors, own.metric)
+        ask(self.table.dataset, self.vectors, Model(own.n_neighbors, own.metric))
         if own.strategy == "cost" and own.costs is None:
             raise TableError(
                 'strategy "cost" needs costs: one a row, or a dict from column to cost.'

@@ -6,9 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from cpclean.data.incomplete import IncompleteDataset
+from cpclean.data.points import Points
 from cpclean.data.rows import Floats
 from cpclean.queries import _minmax, _near, _order
-from cpclean.queries.geometry import Metric, Near, Query, ask
+from cpclean.queries.geometry import Near, Query, ask
+from cpclean.queries.model import Metric, Model
 
 Bools = npt.NDArray[np.bool_]
 
@@ -18,7 +20,7 @@ _FIRST_LOOK = 48
 
 def possible_labels(
     data: IncompleteDataset,
-    X: npt.ArrayLike,
+    X: Points | npt.ArrayLike,
     n_neighbors: int = 3,
     metric: Metric = "euclidean",
     *,
@@ -34,7 +36,7 @@ def possible_labels(
     Parameters
     ----------
     data : IncompleteDataset
-    X : array-like of shape (n_points, n_features)
+    X : array-like of shape (n_points, n_features), or Points
         Complete query points; with metric "precomputed", distances of shape
         (n_points, data.n_candidates), row after row, candidate after candidate.
     n_neighbors : int
@@ -58,15 +60,15 @@ def possible_labels(
     >>> possible_labels(data, [[0.0], [9.0]], n_neighbors=1).tolist()
     [[True, True], [False, True]]
     """
-    query = ask(data, X, n_neighbors, metric)
+    query = ask(data, X, Model(n_neighbors, metric))
     found = query.over_blocks(possible_in_block, n_jobs)
     table = np.concatenate([np.zeros((0, data.n_classes), bool), *found])
-    return table[query.inverse]
+    return query.points.union(table)
 
 
 def is_certain(
     data: IncompleteDataset,
-    X: npt.ArrayLike,
+    X: Points | npt.ArrayLike,
     n_neighbors: int = 3,
     metric: Metric = "euclidean",
     *,

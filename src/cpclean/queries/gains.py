@@ -10,12 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from cpclean.data.incomplete import IncompleteDataset, Ints
+from cpclean.data.points import Points
 from cpclean.data.rows import Floats
 from cpclean.errors import QueryError
 from cpclean.queries import _race
 from cpclean.queries.certain import possible_in_block
-from cpclean.queries.geometry import Metric, Near, Neighbourhood, Query, ask
+from cpclean.queries.geometry import Near, Neighbourhood, Query, ask
 from cpclean.queries.kernel_arrays import N_CELLS, SIZE
+from cpclean.queries.model import Metric, Model
 from cpclean.queries.shares import entropy, tallied, votes_needed, winners_of
 
 # Mass that a scan may leave undecided *given* any one candidate.
@@ -58,10 +60,10 @@ def conditional_shares(
         points = [x] if np.ndim(x) == 1 else x
     except ValueError:  # rows of unequal length: the check says so
         points = x
-    query = ask(data, points, n_neighbors, metric)
-    if len(query.inverse) != 1:
+    query = ask(data, points, Model(n_neighbors, metric))
+    if query.points.n_points != 1:
         raise QueryError(
-            f"conditional_shares answers for one query point; got {len(query.inverse)}. "
+            f"conditional_shares answers for one query point; got {query.points.n_points}. "
             "Call it point by point."
         )
     (given,) = query.over_blocks(_by_candidate)
@@ -70,7 +72,7 @@ def conditional_shares(
 
 def expected_entropies(
     data: IncompleteDataset,
-    X: npt.ArrayLike,
+    X: Points | npt.ArrayLike,
     n_neighbors: int = 3,
     metric: Metric = "euclidean",
     *,
@@ -95,10 +97,10 @@ def expected_entropies(
     >>> expected_entropies(data, [[0.0]], n_neighbors=1).round(6).tolist()
     [0.346574, 0.346574, 0.562335]
     """
-    query = ask(data, X, n_neighbors, metric)
-    if not len(query.inverse):
+    query = ask(data, X, Model(n_neighbors, metric))
+    if not query.points.n_points:
         raise QueryError("expected_entropies needs at least one query point; got none.")
-    times = np.bincount(query.inverse, minlength=len(query.points)).astype(np.float64)
+    times = query.points.vector_weights
     parts = query.over_blocks(gains_in_block, n_jobs)
     total = 0.0
     gain = np.zeros(data.n_rows)
@@ -109,7 +111,7 @@ def expected_entropies(
         total += float(repeats @ part.entropy)
         each = part.gain * np.repeat(repeats, part.n_rows)
         gain += np.bincount(part.rows, each, data.n_rows)
-    return np.maximum(total - gain, 0.0) / len(query.inverse)
+    return np.maximum(total - gain, 0.0) / query.points.n_points
 
 
 @dataclass(frozen=True)

@@ -20,13 +20,14 @@ import numpy as np
 import numpy.typing as npt
 
 from cpclean.data.incomplete import IncompleteDataset, Ints
+from cpclean.data.points import Points
 from cpclean.data.rows import Floats, is_whole
 from cpclean.errors import QueryError, offenders
 from cpclean.queries import _near, _order, kernel_arrays
 from cpclean.queries.kernel_arrays import SIZE, Positions, Rows
+from cpclean.queries.model import Metric, Model
 from cpclean.queries.prepared import Prepared, frozen, prepared_rows
 
-Metric = str | Callable[[Any, Any], float]
 Result = TypeVar("Result")
 
 METRICS = {
@@ -57,8 +58,8 @@ class Query:
     distance: Callable[[Any, Any], float] | None  # a metric given as a function
     n_neighbors: int
     rarest: float  # a lower bound on the prior of any candidate
-    points: Floats
-    inverse: Ints  # where each asked point stands among `points`
+    points: Points
+    vectors: Floats  # those of the points, or some of them, or distances in their place
 
     def counting(self) -> Query:
         """The same question with every candidate weighing 1: worlds are counted, not weighed."""
@@ -73,7 +74,7 @@ class Query:
         size = BLOCK_POINTS
         if self.distance is not None:
             size = max(1, min(size, BLOCK_BYTES // (8 * self.data.n_candidates)))
-        pieces = [self.points[at : at + size] for at in range(0, len(self.points), size)]
+        pieces = [self.vectors[at : at + size] for at in range(0, len(self.vectors), size)]
         threads = min(_n_threads(n_jobs), len(pieces))
 
         def work(piece: Floats) -> list[Result]:
@@ -213,24 +214,24 @@ def aside(call: Callable[[], Result]) -> Result:
     return _worker().submit(call).result() if _in_main_thread() else call()
 
 
-def ask(data: IncompleteDataset, X: npt.ArrayLike, n_neighbors: int, metric: Metric) -> Query:
+def ask(data: IncompleteDataset, X: Points | npt.ArrayLike, model: Model) -> Query:
     """Check a question once; every later step trusts it."""
     if not isinstance(data, IncompleteDataset):
         raise QueryError(
             f"data must be an IncompleteDataset; got {type(data).__name__}. "
             "Wrap candidates and labels: IncompleteDataset(candidates, labels)."
         )
-    n_neighbors = _checked_n_neighbors(n_neighbors, data.n_rows)
-    code = _metric_code(metric)
-    width = data.n_candidates if metric == "precomputed" else data.n_features
-    points = _checked_points(X, width, metric)
+    n_neighbors = _checked_n_neighbors(model.n_neighbors, data.n_rows)
+    metric, code = model.metric, _metric_code(model.metric)
+    width = data.n_candidates if model.precomputed else data.n_features
+    if isinstance(X, Points):
+        _checked_points(X.vectors, width, metric)
+        points = X
+    else:
+        points = Points.of(_checked_points(X, width, metric), merge=not model.precomputed)
     prepared = prepared_rows(data)
     if not callable(metric):
-        check_magnitude(prepared, points, code)
-    if code == kernel_arrays.PRECOMPUTED and not callable(metric):
-        inverse = np.arange(len(points))
-    else:
-        points, inverse = _distinct(points)
+        check_magnitude(prepared, points.vectors, code)
     return Query(
         data=data,
         rows=prepared.rows,
@@ -239,7 +240,7 @@ def ask(data: IncompleteDataset, X: npt.ArrayLike, n_neighbors: int, metric: Met
         n_neighbors=n_neighbors,
         rarest=prepared.rarest,
         points=points,
-        inverse=inverse,
+        vectors=points.vectors,
     )
 
 
@@ -287,7 +288,7 @@ def _checked_points(X: npt.ArrayLike, width: int, metric: Metric) -> Floats:
     try:
         if given.dtype.kind in "USMmVc":
             raise TypeError(f"dtype {given.dtype}")
-        points = np.array(given, dtype=np.float64, order="C")
+        points = np.asarray(given, dtype=np.float64, order="C")
     except (TypeError, ValueError) as problem:
         raise QueryError(
             f"X must be numbers; {problem}. Encode categories as numbers first."
@@ -333,18 +334,6 @@ def check_magnitude(prepared: Prepared, points: Floats, code: int) -> None:
                 f"cosine underflows; got one with nothing above {smallest:.3g}. "
                 "Scale the features."
             )
-
-
-def _distinct(points: Floats) -> tuple[Floats, Ints]:
-    """The distinct points, in order of appearance, and where each given point is among them."""
-    places: dict[bytes, int] = {}
-    inverse = np.array(
-        [places.setdefault(point.tobytes(), len(places)) for point in points], dtype=np.int64
-    )
-    if len(places) == len(points):
-        return points, inverse
-    first = np.unique(inverse, return_index=True)[1]
-    return points[first], inverse
 
 
 def _groups(sizes: Ints, limit: int) -> Iterator[slice]:

@@ -9,11 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from cpclean.data.incomplete import IncompleteDataset, Ints
+from cpclean.data.points import Points
 from cpclean.data.rows import Floats
 from cpclean.queries import _race, _tally, residues
 from cpclean.queries.certain import possible_in_block
-from cpclean.queries.geometry import BLOCK_BYTES, Metric, Near, Neighbourhood, Query, ask
+from cpclean.queries.geometry import BLOCK_BYTES, Near, Neighbourhood, Query, ask
 from cpclean.queries.kernel_arrays import SIZE
+from cpclean.queries.model import Metric, Model
 
 # Mass that may be left out of a first scan. It changes a share above _SURE by less than 1e-12 of
 # it; where a possible label's share is smaller, the point is scanned again to the very end.
@@ -23,7 +25,7 @@ _SURE = 1e-5
 
 def world_shares(
     data: IncompleteDataset,
-    X: npt.ArrayLike,
+    X: Points | npt.ArrayLike,
     n_neighbors: int = 3,
     metric: Metric = "euclidean",
     *,
@@ -40,7 +42,7 @@ def world_shares(
     Parameters
     ----------
     data : IncompleteDataset
-    X : array-like of shape (n_points, n_features)
+    X : array-like of shape (n_points, n_features), or Points
         Complete query points; with metric "precomputed", distances of shape
         (n_points, data.n_candidates), row after row, candidate after candidate.
     n_neighbors : int
@@ -64,14 +66,14 @@ def world_shares(
     >>> world_shares(data, [[0.0], [9.0]], n_neighbors=1).tolist()
     [[0.25, 0.75], [0.0, 1.0]]
     """
-    query = ask(data, X, n_neighbors, metric)
+    query = ask(data, X, Model(n_neighbors, metric))
     parts = query.over_blocks(shares_in_block, n_jobs)
-    return np.concatenate([np.zeros((0, data.n_classes)), *parts])[query.inverse]
+    return query.points.mixed(np.concatenate([np.zeros((0, data.n_classes)), *parts]))
 
 
 def entropies(
     data: IncompleteDataset,
-    X: npt.ArrayLike,
+    X: Points | npt.ArrayLike,
     n_neighbors: int = 3,
     metric: Metric = "euclidean",
     *,
@@ -97,7 +99,7 @@ def entropies(
 
 def world_counts(
     data: IncompleteDataset,
-    X: npt.ArrayLike,
+    X: Points | npt.ArrayLike,
     n_neighbors: int = 3,
     metric: Metric = "euclidean",
     *,
@@ -124,10 +126,10 @@ def world_counts(
     >>> world_counts(data, [[0.0], [9.0]], n_neighbors=1).tolist()
     [[1, 1], [0, 2]]
     """
-    query = ask(data, X, n_neighbors, metric).counting()
+    query = ask(data, X, Model(n_neighbors, metric)).counting()
     parts = query.over_blocks(_counts_in_block, n_jobs)
     none = np.zeros((0, data.n_classes), dtype=object)
-    return np.concatenate([none, *parts])[query.inverse]
+    return query.points.mixed(np.concatenate([none, *parts]))
 
 
 def entropy(shares: Floats) -> Floats:

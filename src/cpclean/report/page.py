@@ -13,7 +13,6 @@ from cpclean.analysis.words import count, percent, shown, small
 from cpclean.classifier import CertainKNeighborsClassifier
 from cpclean.cleaning.session import CleaningSession
 from cpclean.cleaning.state import Record
-from cpclean.data.frames import is_frame
 from cpclean.errors import CPCleanError
 from cpclean.report.drawn import NARROW, WIDE, drawn
 from cpclean.report.facts import Facts, Progress, Wishes, facts
@@ -158,29 +157,15 @@ def _session(subject: Any, X: Any, y: Any) -> CleaningSession:
         )
     if X is None:
         raise CPCleanError("a report about a classifier needs points to predict: X=...")
-    points = subject._question(X)[1]  # complains in the classifier's own words
-    table = subject.table_
-    if table is None:
-        return CleaningSession(
-            subject.dataset_, points, subject.n_neighbors, y_val=y, metric=subject.metric
-        )
+    task = subject.task(X, y)  # complains in the classifier's own words
     return CleaningSession(
-        table, _named(X, table.names, table.label), subject.n_neighbors, y_val=y,
-        metric=subject.metric, n_jobs=subject.n_jobs,
-    )  # fmt: skip
-
-
-def _named(X: Any, names: Sequence[str], label: str | None) -> Any:
-    """Points as a frame with the table's names; arrays have their columns in the same order."""
-    import pandas as pd
-
-    if not is_frame(X):
-        return pd.DataFrame(X, columns=list(names)).infer_objects()
-    given = [str(name) for name in X.columns]
-    if set(given) - {label} == set(names):
-        return X
-    other = pd.DataFrame({name: X[at] for name, at in zip(names, X.columns, strict=True)})
-    return other.infer_objects()
+        task.data,
+        task.points,
+        subject.n_neighbors,
+        y_val=task.labels,
+        metric=subject.metric,
+        n_jobs=subject.n_jobs,
+    )
 
 
 def _rendered(found: Facts, interactive: bool) -> str:

@@ -275,7 +275,7 @@ class Desk:
             typed = typed_values(self.project.table, self._numbers[row], list(cells), values)
             return self.project.entry(row, None, typed)
         entry = self.project.entry(row, candidate)
-        known = None if now is None else now.session._state.known.get(row)
+        known = None if now is None else now.session.view.version.known.get(row)
         # Of a row that is told in part, a candidate answers what is left: the rest stays.
         left = [] if known is None else [name for name in cells if name not in known.raw]
         return self._part(row, candidate, left) if 0 < len(left) < len(cells) else entry

@@ -60,21 +60,21 @@ class Detail:
 
 def detail_of(session: CleaningSession, row: int, version: int) -> Detail:
     """A row with its candidates; of a row that is settled, all that it might have been."""
-    subject = session._subject
-    known = session._state.known.get(row, Known())
-    given = subject.candidates(row)
+    view = session.view
+    known = view.known_of(row)
+    given = view.candidates(row)
     if session.data.candidate_counts[row] == 1:
         question, shown, near = None, given, 0
-        prior = subject.data.prior(row)
-        holes = tuple(subject.cells(row))
+        prior = view.start.prior(row)
+        holes = tuple(view.cells(row))
         numbers = list(range(len(given)))
     else:
         question = session.question(row)
         shown, prior, near = question.candidates, question.prior, len(question.points)
-        holes = tuple(name for name in subject.cells(row) if name not in known.raw)
+        holes = tuple(name for name in view.cells(row) if name not in known.raw)
         numbers = _numbers(given, shown, holes)
     listed = _listed(shown, prior, holes)
-    table = getattr(subject, "table", None)
+    table = view.table
     columns = {} if table is None else dict(zip(table.names, table.columns, strict=True))
     candidates = tuple(
         CandidateView(

@@ -22,7 +22,6 @@ from threading import Condition, Event, Thread
 from cpclean.analysis.forecast import Course, Forecast
 from cpclean.analysis.queue import ranking
 from cpclean.cleaning.session import CleaningSession
-from cpclean.cleaning.subject import Known
 from cpclean.data.rows import Floats
 from cpclean.errors import CPCleanError, StorageError
 from cpclean.projects.project import Project
@@ -235,11 +234,11 @@ class Engine:
             stopped=session.stopped,
             start_share=self._start_share,
         )
-        known = session._state.known
+        view = session.view
         self.details = {  # what they would settle may be some answers old until it is worked out
             row: one
             for row, one in self.details.items()
-            if row in now.place and one.known == known.get(row, Known())
+            if row in now.place and one.known == view.known_of(row)
         }
         self._publish(now)
 
@@ -275,11 +274,11 @@ class Engine:
     def _look_further(self, now: Now) -> bool:
         """One step of the forecast, which begins anew when it is over and things have changed."""
         if self._forecast is None or self._forecast.finished:
-            if self._forecast is not None and self._forecast_of is now.session._state:
+            if self._forecast is not None and self._forecast_of is now.session.view.version:
                 return False
             begins = len(now.session.history)
             self._forecast = Forecast.from_prior(now.session, RUNS, MOST_ANSWERS, begins)
-            self._forecast_of, self._forecast_steps = now.session._state, 0
+            self._forecast_of, self._forecast_steps = now.session.view.version, 0
         self._forecast.step()
         self._forecast_steps += 1
         early = not self._foreseen and self._forecast_steps % STEPS_SHOWN == 0

@@ -62,9 +62,9 @@ def said_of(now: Now | None, told: RowState | None) -> str | None:
     """
     if now is None or told is None or told.state != "settled":
         return None
-    known = now.session._state.known.get(told.row)
+    known = now.session.view.known.get(told.row)
     if known is not None:
-        return said_text(_of_holes(now, told.row, known.raw), _table(now))
+        return said_text(_of_holes(now, told.row, known), _table(now))
     answers = [_answered(now, one) for one in told.words if one.kind != "skip"]
     return " / ".join(dict.fromkeys(answers)) or None
 
@@ -87,16 +87,16 @@ def with_own(view: View, now: Now | None, who: str | None) -> View:
 def _answered(now: Now, event: Event) -> str:
     raw = event.value
     if event.candidate is not None:
-        raw = now.session._subject.candidates(event.row)[event.candidate]
+        raw = now.session.view.candidates(event.row)[event.candidate]
     return said_text(raw or {}, _table(now))
 
 
 def _table(now: Now) -> IncompleteTable | None:
-    return getattr(now.session._subject, "table", None)
+    return now.session.view.table
 
 
 def _of_holes(now: Now, row: int, raw: dict[Any, Any]) -> dict[Any, Any]:
-    cells = now.session._subject.cells(row)
+    cells = now.session.view.cells(row)
     return {name: value for name, value in raw.items() if name in cells} or raw
 
 

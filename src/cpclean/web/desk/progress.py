@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from statistics import median
 
-import numpy as np
-
 from cpclean.analysis.forecast import Course
 from cpclean.data.rows import Floats
 from cpclean.projects.project import Project
@@ -31,7 +29,7 @@ def progress_of(engine: Engine, project: Project) -> ProgressView:
         )  # fmt: skip
     session, ledger, outlook = now.session, now.ledger, engine.outlook
     answers = len(session.history)
-    open_rows = np.unique(session._questions.row[session._askable()])
+    open_rows = session.view.open_rows
     return ProgressView(
         version=version,
         answers=answers,

@@ -1,0 +1,339 @@
+"""A session as it is at one moment: everything that can be looked at, and nothing that changes.
+
+A `CleaningSession` goes from one view to the next as answers come in; whoever shows, explains or
+forecasts looks at a view and never behind it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cpclean.cleaning.answers import put
+from cpclean.cleaning.board import Board
+from cpclean.cleaning.costs import Questions
+from cpclean.cleaning.question import Question, question_about
+from cpclean.cleaning.state import Record, State
+from cpclean.cleaning.strategies import NOISE, Plan, Situation, pick
+from cpclean.cleaning.subject import Known, Subject, TableSubject
+from cpclean.data.incomplete import IncompleteDataset, Ints
+from cpclean.data.points import Points
+from cpclean.data.rows import Floats
+from cpclean.data.table import IncompleteTable
+from cpclean.queries.cell_gains import Span
+from cpclean.queries.certain import is_certain
+from cpclean.queries.model import Model
+
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a session stops, besides when all is certain."""
+
+    budget: int | None
+    target_share: float
+    min_gain: float
+
+
+@dataclass(frozen=True, eq=False)
+class Setup:
+    """What never changes in a session."""
+
+    subject: Subject
+    model: Model
+    plan: Plan
+    limits: Limits
+    questions: Questions
+    cost: Floats  # of each question
+    order: Ints  # each row's place in a random order
+
+
+@dataclass(frozen=True)
+class Value:
+    """One cell of a row as a person sees it; a hole has no value, or one that is doubted."""
+
+    name: str
+    value: Any
+    hole: bool
+
+
+@dataclass(frozen=True, eq=False)
+class SessionView:
+    """What a session knows and would ask. Made by `CleaningSession.view`.
+
+    Questions are numbered: one per row with holes, or one per cell with strategy "cells".
+    Two views show the same state if `version` is the same object.
+    """
+
+    setup: Setup
+    version: State
+
+    # -- what there is -----------------------------------------------------------------------
+
+    @property
+    def table(self) -> IncompleteTable | None:
+        """The table that is cleaned; None for a dataset."""
+        subject = self.setup.subject
+        return subject.table if isinstance(subject, TableSubject) else None
+
+    @property
+    def start(self) -> IncompleteDataset:
+        """The data before anything was answered."""
+        return self.setup.subject.data
+
+    @property
+    def data(self) -> IncompleteDataset:
+        """The data as it is known now."""
+        return self._board.data
+
+    @property
+    def model(self) -> Model:
+        return self.setup.model
+
+    @property
+    def points(self) -> Points:
+        """The validation points."""
+        return self._board.points
+
+    @property
+    def history(self) -> list[Record]:
+        """One record per answer."""
+        return self.version.history
+
+    # -- predictions -------------------------------------------------------------------------
+
+    @property
+    def certain(self) -> Bools:
+        """Whether each validation point is certain."""
+        return self._board.certain
+
+    @property
+    def certain_share(self) -> float:
+        """The share of validation points that are certain."""
+        return self._board.certain_share
+
+    @property
+    def entropies(self) -> Floats:
+        """The entropy of each validation point, in nats."""
+        return self._board.entropies
+
+    @property
+    def mean_entropy(self) -> float:
+        return self._board.mean_entropy
+
+    @cached_property
+    def shares(self) -> Floats:
+        """The class shares of all validation points, shape (n_points, n_classes)."""
+        return self._board.shares(np.arange(self.points.n_points))
+
+    @cached_property
+    def share_at_start(self) -> float:
+        """The certain share before anything was answered."""
+        if not self.history:
+            return self.certain_share
+        model = self.model
+        found = is_certain(self.start, self.points, model.n_neighbors, model.metric)
+        return float(found.mean())
+
+    # -- rows --------------------------------------------------------------------------------
+
+    @property
+    def known(self) -> dict[int, dict[Any, Any]]:
+        """What is known of each row, by column; for a dataset, by column number."""
+        return {row: dict(one.raw or one.features) for row, one in self.version.known.items()}
+
+    def known_of(self, row: int) -> Known:
+        """What is known of a row."""
+        return self.version.known.get(row, Known())
+
+    @property
+    def skipped(self) -> frozenset[int]:
+        """The rows that nobody wants to be asked for."""
+        return self.version.skipped
+
+    def cells(self, row: int) -> dict[Any, Span]:
+        """The uncertain cells of a row at the start, and the columns of the space they cover."""
+        return self.setup.subject.cells(row)
+
+    def candidates(self, row: int) -> list[Any]:
+        """The candidates of a row at the start, in raw values."""
+        return self.setup.subject.candidates(row)
+
+    def values(self, row: int) -> list[Value]:
+        """A row cell by cell; what is known of it is no hole any more. Empty for a dataset."""
+        if self.table is None:
+            return []
+        known = self.known_of(row).raw
+        return [
+            Value(name, known.get(name, value), bool(hole) and name not in known)
+            for (name, value), hole in zip(
+                self.table.row(row).items(), self.table.holes[row], strict=True
+            )
+        ]
+
+    # -- questions ---------------------------------------------------------------------------
+
+    @property
+    def questions(self) -> Questions:
+        """Everything that could be asked at the start: rows, columns, spans of columns."""
+        return self.setup.questions
+
+    @cached_property
+    def question_gains(self) -> Floats:
+        """What the answer to each question is expected to take from the mean entropy, in nats."""
+        return self.gains_on(self._board)
+
+    @cached_property
+    def gains(self) -> Floats:
+        """The same for each row, shape (n_rows,); with strategy "cells", a row's best cell."""
+        best = np.zeros(self.data.n_rows)
+        np.maximum.at(best, self.questions.row, self.question_gains)
+        return best
+
+    @cached_property
+    def askable(self) -> Bools:
+        """Whether each question can still be asked: not answered, not skipped."""
+        rows = self.questions.row
+        open_ = self.data.candidate_counts[rows] > 1
+        open_ &= ~np.isin(rows, list(self.skipped))
+        if self.setup.plan.by_cell:
+            open_[self.questions.known_cells(self.version.known)] = False
+        return np.asarray(open_)
+
+    @property
+    def open_rows(self) -> Ints:
+        """The rows that can still be asked for, in ascending order."""
+        return np.unique(self.questions.row[self.askable])
+
+    def near_open_rows(self) -> list[Ints]:
+        """For every uncertain point, the rows with holes that can be near to it."""
+        return self._board.open_rows()
+
+    @cached_property
+    def best(self) -> int:
+        """The number of the question to ask now; -1 if none is worth asking."""
+        return pick(self.setup.plan, self.situation, self.askable, self._board)
+
+    @cached_property
+    def situation(self) -> Situation:
+        """What the strategy looks at."""
+        return self._situation(self._board)
+
+    @property
+    def goes_by_gain(self) -> bool:
+        """Whether the strategy asks for nothing that promises no gain."""
+        return self.setup.plan.by_gain
+
+    @cached_property
+    def scores(self) -> Floats:
+        """The strategy's score of every question; the highest is asked first."""
+        return np.asarray(self.setup.plan.score(self.situation), dtype=np.float64)
+
+    def question_at(self, number: int) -> Question:
+        """The question of a number, out of order."""
+        return self._question(self._board, number)
+
+    def question(self, row: int) -> Question:
+        """The question about a whole row, out of order; also about one that is answered."""
+        gain = float(self.gains[row])
+        return question_about(self.setup.subject, self._board, row, None, self.known_of(row), gain)
+
+    def next_questions(self, n: int) -> list[Question]:
+        """The next n questions, about different rows, for several people at once.
+
+        Each is the best one if the likeliest candidates of those before it turn out to be true.
+        """
+        if self.stopped is not None:
+            return []
+        board, askable = self._board, self.askable.copy()
+        found = [self.question_at(self.best)]
+        while len(found) < n:
+            board = self._supposed(board, found[-1])
+            askable &= self.questions.row != found[-1].row
+            place = pick(self.setup.plan, self._situation(board), askable, board)
+            if place < 0:
+                break
+            found.append(self._question(board, place))
+        return found
+
+    def best_questions(self, n: int) -> list[Question]:
+        """The questions with the largest expected gain, each on its own, one per row at most.
+
+        Unlike in `next_questions` nothing is supposed, so that each reason stands alone.
+        """
+        gains = np.where(self.askable, self.question_gains, -np.inf)
+        found: dict[int, Question] = {}
+        for place in np.argsort(-gains, kind="stable").tolist():
+            if gains[place] <= NOISE or len(found) == n:
+                break
+            row = int(self.questions.row[place])
+            if row not in found:
+                found[row] = self.question_at(place)
+        if not found and n > 0:  # where no row promises a gain, one may still be asked for
+            return self.next_questions(1)
+        return list(found.values())
+
+    @cached_property
+    def stopped(self) -> str | None:
+        """Why there is nothing more to ask, in words; None while there is."""
+        limits = self.setup.limits
+        if self._board.all_certain:
+            return "all validation points are certain"
+        if limits.budget is not None and len(self.history) >= limits.budget:
+            answers = "1 answer" if limits.budget == 1 else f"{limits.budget} answers"
+            return f"the budget of {answers} is spent"
+        if self.certain_share >= limits.target_share:
+            return f"{limits.target_share:.4g} or more of the validation points are certain"
+        if not self.askable.any():
+            return "every row with holes is cleaned or skipped"
+        if limits.min_gain > 0 and self.question_gains[self.askable].max() < limits.min_gain:
+            return f"no question is expected to gain {limits.min_gain:g} or more"
+        if self.best < 0:
+            return (
+                "only rows that were skipped can settle the uncertain validation points"
+                if self.goes_by_gain
+                else "the strategy scores everything that is left -inf"
+            )
+        return None
+
+    # -- plumbing ----------------------------------------------------------------------------
+
+    @property
+    def _board(self) -> Board:
+        return self.version.board
+
+    def gains_on(self, board: Board) -> Floats:
+        """The expected gain of every question on a board."""
+        gains = board.gains()
+        return gains if self.setup.plan.by_cell else gains[self.questions.row]
+
+    def _situation(self, board: Board) -> Situation:
+        return Situation(
+            row=self.questions.row,
+            column=self.questions.column,
+            gain=self.gains_on(board),
+            cost=self.setup.cost,
+            order=self.setup.order[self.questions.row],
+            data=board.data,
+            certain_share=board.certain_share,
+            n_answers=len(self.history),
+        )
+
+    def _question(self, board: Board, place: int) -> Question:
+        row, column = int(self.questions.row[place]), self.questions.column[place]
+        gain = float(self.gains_on(board)[place])
+        known = self.known_of(row)
+        return question_about(self.setup.subject, self._board, row, column, known, gain)
+
+    def _supposed(self, board: Board, question: Question) -> Board:
+        """The board if the likeliest answer to a question is true."""
+        supposed = board.copy()
+        likeliest = question.answered(int(np.argmax(question.prior)))
+        put(supposed, self.setup.subject, question.row, likeliest)
+        # All certain is supposed, not known: go on from what is.
+        return self._board if supposed.all_certain else supposed

@@ -1,0 +1,70 @@
+"""What a look at points finds: certain or not, how doubtful, and what each row would tell.
+
+Every kind of model fills in the same `Look`; what keeps points up to date while rows become known
+(`cpclean.cleaning.board`) knows nothing else about a model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from cpclean.data.rows import Floats
+from cpclean.queries.cell_gains import CellIndex, cell_gains_in_block
+from cpclean.queries.certain import possible_in_block
+from cpclean.queries.gains import BlockGains, gains_in_block
+from cpclean.queries.geometry import Near, Query
+
+
+@dataclass(frozen=True)
+class Look:
+    """A block of points under what is known of the data.
+
+    Attributes
+    ----------
+    certain : ndarray of bool, shape (n_points,)
+        Proved: every world predicts the same label.
+    reach : ndarray of float, shape (n_points,)
+        Rows that begin beyond it are among the nearest of the point in no world.
+    gains : BlockGains
+        Entropies of the points, and what knowing each row is expected to take from them; rows
+        around uncertain points only, and none that gains nothing.
+    exact : bool
+        Whether entropies and gains are exact, rather than estimated from draws.
+    """
+
+    certain: npt.NDArray[np.bool_]
+    reach: Floats
+    gains: BlockGains
+    exact: bool = True
+
+
+def look_at_block(
+    query: Query, vectors: Floats, near: Near, index: CellIndex | None = None
+) -> Look:
+    """Look at a block of points; with an index of cells, gains are those of cells."""
+    if index is None:
+        gains = gains_in_block(query, vectors, near)
+    else:
+        gains = cell_gains_in_block(query, vectors, near, index)
+    # Masses are sums of products of numbers that are not negative: entropy shows two labels to
+    # have worlds. Where there is none, a label may still have worlds that weigh next to nothing.
+    certain = np.zeros(len(vectors), dtype=bool)
+    doubtful = np.flatnonzero(gains.entropy == 0.0)
+    if len(doubtful):
+        possible = possible_in_block(query, vectors[doubtful], near.only(doubtful))
+        certain[doubtful] = possible.sum(axis=1) == 1
+    point = np.repeat(np.arange(len(vectors)), gains.n_rows)
+    kept = (gains.gain != 0.0) & ~certain[point]
+    return Look(
+        certain,
+        near.reach,
+        replace(
+            gains,
+            n_rows=np.bincount(point[kept], minlength=len(vectors)),
+            rows=gains.rows[kept],
+            gain=gains.gain[kept],
+        ),
+    )

@@ -1,0 +1,73 @@
+"""Points: entries with an owner and a weight; equal vectors are stored once."""
+
+import numpy as np
+import pytest
+
+from cpclean.data.points import Points
+
+GIVEN = np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0], [5.0, 6.0], [3.0, 4.0]])
+
+
+def test_equal_vectors_are_stored_once():
+    points = Points.of(GIVEN)
+    assert points.vectors.tolist() == [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
+    assert np.array_equal(points.all_vectors(), GIVEN)
+    assert points.vector_weights.tolist() == [2.0, 2.0, 1.0]
+    assert points.n_points == 5
+
+
+def test_without_merging_vectors_keep_their_order():
+    points = Points.of(GIVEN, merge=False)
+    assert np.array_equal(points.vectors, GIVEN)
+    assert points.vector.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_the_callers_array_is_copied():
+    mine = GIVEN.copy()
+    points = Points.of(mine)
+    mine[:] = 0.0
+    assert np.array_equal(points.all_vectors(), GIVEN)
+
+
+def test_no_points():
+    points = Points.of(np.empty((0, 3)))
+    assert points.n_points == 0
+    assert points.mixed(np.empty((0, 2))).shape == (0, 2)
+    assert points.having(np.array([0])).tolist() == []
+
+
+def several() -> Points:
+    """Two points: one of three entries, one of a single entry that shares a vector."""
+    return Points(
+        vectors=np.array([[0.0], [1.0], [2.0]]),
+        vector=np.array([0, 1, 2, 1]),
+        owner=np.array([0, 0, 0, 1]),
+        weight=np.array([0.5, 0.25, 0.25, 1.0]),
+        n_points=2,
+    )
+
+
+def test_shares_are_mixed_by_weight():
+    found = several().mixed(np.array([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]]))
+    assert found.tolist() == [[0.625, 0.375], [0.0, 1.0]]
+
+
+def test_counts_are_added_up():
+    found = several().mixed(np.array([[10**30, 0], [1, 1], [0, 2]], dtype=object))
+    assert found.tolist() == [[10**30 + 1, 3], [1, 1]]
+
+
+def test_what_holds_for_one_entry_holds_for_the_point():
+    found = several().union(np.array([[True, False], [False, True], [False, False]]))
+    assert found.tolist() == [[True, True], [False, True]]
+
+
+def test_points_that_have_a_vector():
+    assert several().having(np.array([1])).tolist() == [0, 1]
+    assert several().having(np.array([2])).tolist() == [0]
+    assert several().vector_weights.tolist() == [0.5, 1.25, 0.25]
+
+
+def test_a_point_of_several_entries_has_no_one_vector():
+    with pytest.raises(AssertionError, match="has no one vector"):
+        several().all_vectors()
