@@ -68,6 +68,7 @@ ALLOWED: dict[str, set[str]] = {
         "cpclean.web.pages.question_page",
     },
     "twice": {
+        "look",
         "answers",
     },
 }

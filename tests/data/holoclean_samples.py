@@ -8,7 +8,7 @@ import numpy as np
 
 from cpclean.data.columns import Column, column_from_objects
 from cpclean.data.holoclean.answers import HoloCells, holo_cells
-from cpclean.data.holoclean.model import Domains, HoloModel, HoloSettings, fit_model
+from cpclean.data.holoclean.holo_model import Domains, HoloModel, HoloSettings, fit_model
 
 # Rows (A, B): x p, x p, x q, y q, y q, and a hole of A beside p.
 SMALL = {"A": ["x", "x", "x", "y", "y", None], "B": ["p", "p", "q", "q", "q", "p"]}

@@ -13,7 +13,7 @@ from data.holoclean_samples import cells_of, codes_of, columns_of, model_of
 from cpclean import IncompleteTable
 from cpclean.data.columns import ABSENT, OTHER
 from cpclean.data.holoclean.answers import HoloCells
-from cpclean.data.holoclean.model import Domains, HoloSettings
+from cpclean.data.holoclean.holo_model import Domains, HoloSettings
 from cpclean.data.repairs import HoloRepair, repair_named
 from cpclean.errors import TableError
 

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cpclean.data.columns import column_from_objects
-from cpclean.data.holoclean import model as holoclean
-from cpclean.data.holoclean.model import (
+from cpclean.data.holoclean import holo_model as holoclean
+from cpclean.data.holoclean.holo_model import (
     Domains,
     HoloSettings,
     fit_model,

@@ -21,7 +21,7 @@ from cpclean.classifier import CertainKNeighborsClassifier
 from cpclean.data.columns import column_from_objects
 from cpclean.data.frames import columns_from
 from cpclean.data.holoclean.answers import holo_cells
-from cpclean.data.holoclean.model import HoloSettings, fit_model
+from cpclean.data.holoclean.holo_model import HoloSettings, fit_model
 from cpclean.data.repairs import HoloRepair
 
 TABLES = Path(__file__).resolve().parents[3] / "shared" / "data" / "tables"

@@ -10,8 +10,8 @@ from cpclean.data.points import Points
 from cpclean.data.task import Task
 from cpclean.errors import TableError
 
-FRAME = pd.DataFrame({"age": [18, None, 65], "buys": ["no", "yes", "yes"]})
-POINTS = pd.DataFrame({"age": [20, 40]})
+FRAME = pd.DataFrame({"age": [18, None, 65], "size": [1, 2, 3], "buys": ["no", "yes", "yes"]})
+POINTS = pd.DataFrame({"age": [20, 40], "size": [2, 2]})
 
 
 def test_of_a_table():

@@ -13,7 +13,7 @@ from cpclean.baselines.worlds import World
 from cpclean.data.columns import Column
 from cpclean.data.frames import columns_from, is_frame, kind_of_frame
 from cpclean.data.holoclean.answers import holo_cells
-from cpclean.data.holoclean.model import HoloSettings
+from cpclean.data.holoclean.holo_model import HoloSettings
 from cpclean.data.rows import Floats
 from cpclean.data.table import IncompleteTable
 from cpclean.errors import TableError
@@ -25,7 +25,7 @@ class HoloClean(World):
 
     Values are categories, numbers go into bins. A model learns from the observed cells how well
     the other cells of a row tell a value, and fills every hole with the likeliest one, a number
-    with its bin's mean. `cpclean.data.holoclean.model` has the steps; labels play no part.
+    with its bin's mean. `cpclean.data.holoclean.holo_model` has the steps; labels play no part.
     Doubted cells are not learnt from, and repaired as if they were holes. At equal chances
     the more frequent value is taken, then the smaller number or the first text.
 

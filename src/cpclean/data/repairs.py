@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from cpclean.data.columns import OTHER, Column, column_from_objects
 from cpclean.data.holoclean.answers import HoloCells, holo_cells
-from cpclean.data.holoclean.model import HoloSettings
+from cpclean.data.holoclean.holo_model import HoloSettings
 from cpclean.data.row_options import Options
 from cpclean.data.rows import Bools
 from cpclean.errors import TableError, TableWarning, offenders

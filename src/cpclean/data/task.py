@@ -38,8 +38,9 @@ class Task:
     --------
     >>> import pandas as pd
     >>> from cpclean import IncompleteTable
-    >>> frame = pd.DataFrame({"age": [18, None, 65], "buys": ["no", "yes", "yes"]})
-    >>> task = Task.of(IncompleteTable(frame, label="buys"), pd.DataFrame({"age": [20, 40]}))
+    >>> frame = pd.DataFrame({"age": [18, None, 65], "size": [1, 2, 3], "buys": ["n", "y", "y"]})
+    >>> points = pd.DataFrame({"age": [20, 40], "size": [2, 2]})
+    >>> task = Task.of(IncompleteTable(frame, label="buys"), points)
     >>> task.points.n_points, task.row_names.tolist()
     (2, [0, 1, 2])
     """

@@ -11,7 +11,7 @@ import numpy as np
 
 from cpclean.data.columns import OTHER, Column
 from cpclean.data.holoclean.counts import Attribute, Bools, Ints
-from cpclean.data.holoclean.model import Domains, HoloModel, HoloSettings, fit_model, softmax
+from cpclean.data.holoclean.holo_model import Domains, HoloModel, HoloSettings, fit_model, softmax
 from cpclean.data.rows import Floats
 
 
