@@ -51,7 +51,6 @@ ALLOWED: dict[str, set[str]] = {
         "cpclean.cleaning.subject",
         "cpclean.cli.simulate",
         "cpclean.data.incomplete",
-        "cpclean.experiments.orders",
         "cpclean.projects.project",
         "cpclean.projects.table_bytes",
         "cpclean.queries.prepared",

@@ -17,20 +17,19 @@ from rich.console import Console
 
 from cpclean.data.priors import LabelPrior
 from cpclean.errors import DataError
+from cpclean.experiments import all_spaces
 from cpclean.experiments import compare_priors as priors
 from cpclean.experiments.compare_priors import (
     VOTES,
     WORLDS,
     best_smoothing,
-    closed,
     compare_priors,
+    jobs_for,
     markdown,
     smoothing_scores,
-    tasks_for,
-    vote_accuracy,
-    world_accuracy,
 )
 from cpclean.experiments.fresh import Sizes, fresh_space, generated_table
+from cpclean.experiments.measures import closed, vote_accuracy, world_accuracy
 from cpclean.experiments.spaces import PUBLISHED, Space, load_space
 from cpclean.experiments.store import Store
 from cpclean.queries.shares import world_shares
@@ -110,19 +109,19 @@ def test_label_does_harm_where_its_assumption_fails() -> None:
     """The example of docs/priors.md: what is typical of a class is hidden."""
     text = (Path(__file__).resolve().parents[2] / "docs" / "priors.md").read_text("utf-8")
     code = text.split("```python")[-1].split("```")[0]
-    told = [float(figure) for figure in re.findall(r"0\.\d{3}", code)]
+    written = [float(figure) for figure in re.findall(r"0\.\d{3}", code)]
     seen = io.StringIO()
     with contextlib.redirect_stdout(seen):
         exec(code, {})
-    assert [float(figure) for figure in re.findall(r"0\.\d+", seen.getvalue())] == told
-    default, *votes = told
+    assert [float(figure) for figure in re.findall(r"0\.\d+", seen.getvalue())] == written
+    default, *votes = written
     assert max(votes) < default
 
 
 # -- the whole run --------------------------------------------------------------------------------
 
 
-def test_a_run_is_kept_and_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_is_saved_and_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(priors, "QUICK", TINY)
     out = tmp_path / "out"
     text, finished = priors.reproduce(None, out, 1, True, quiet())
@@ -142,7 +141,7 @@ def test_a_run_is_kept_and_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "| mixed | high | 2 |" in more
 
 
-def test_an_interrupted_run_tells_what_is_done(
+def test_an_interrupted_run_returns_what_is_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(priors, "QUICK", TINY)
@@ -164,16 +163,16 @@ def test_an_interrupted_run_tells_what_is_done(
 
 
 def test_results_of_a_quick_run_do_not_mix_with_others(tmp_path: Path) -> None:
-    Store(tmp_path, "priors", priors.KEYS, priors._settings(None, TINY))
+    Store(tmp_path, "priors", all_spaces.SPACE_KEYS, priors._settings(None, TINY))
     with pytest.raises(DataError, match=r"other settings: .*train was 40, now 150"):
         priors.reproduce(None, tmp_path, 1, True, quiet())
 
 
-def test_tasks_of_a_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jobs_of_a_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(DataError, match=r"spaces/Supreme/systematic is missing, and 8 more. Name"):
-        tasks_for(tmp_path, 1, TINY)
-    monkeypatch.setattr(priors, "check_folder", lambda folder: None)
-    keys = [task.key for task in tasks_for(tmp_path, 2, TINY)]
+        jobs_for(tmp_path, 1, TINY)
+    monkeypatch.setattr(all_spaces, "check_folder", lambda folder: None)
+    keys = [job.key for job in jobs_for(tmp_path, 2, TINY)]
     assert len(set(keys)) == len(keys) == 4 + 2 * 5 * 3
     assert keys[:2] == [("Supreme", "published", ""), ("Bank", "published", "")]
     assert ("Chile", "high", "1") in keys

@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 
 from cpclean import IncompleteTable
+from cpclean.baselines.estimator import source_of
+from cpclean.baselines.worlds import default_rows
 from cpclean.cleaning.truth import closest_candidates
 from cpclean.data.columns import OTHER
 from cpclean.errors import DataError
@@ -16,7 +18,6 @@ from cpclean.experiments.fresh import (
     TABLES,
     Sizes,
     Whole,
-    default_world,
     fresh_space,
     generated_table,
     load_table,
@@ -67,7 +68,7 @@ def test_default_cleaning_is_mean_and_mode() -> None:
     )
     table = IncompleteTable(frame, "y")
     filled = frame.fillna({"n": 3.0, "c": "b"}).assign(f=[True, True, True, False])
-    assert default_world(table).tolist() == table.encode(filled).tolist()
+    assert default_rows(source_of(table)).tolist() == table.encode(filled).tolist()
 
 
 def test_splits_differ_by_seed_and_points_are_no_training_rows() -> None:

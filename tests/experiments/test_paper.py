@@ -11,8 +11,8 @@ from rich.console import Console
 
 from cpclean import CleaningSession, simulate
 from cpclean.experiments import paper, validation
-from cpclean.experiments.compare_priors import vote_accuracy, world_accuracy
 from cpclean.experiments.fresh import Sizes, fresh_space, generated_table
+from cpclean.experiments.measures import vote_accuracy, world_accuracy
 from cpclean.experiments.spaces import Space
 
 SMALL = Sizes(train=60, val=40, test=80)
@@ -38,7 +38,7 @@ def test_ways_are_measured_as_they_are_named(space: Space, result: dict[str, obj
     assert all(0.0 <= float(result[name]) <= 1.0 for name in paper.COLUMNS)  # type: ignore[arg-type]
 
 
-def test_at_a_fifth_the_vote_knows_what_was_told(space: Space, result: dict[str, object]) -> None:
+def test_at_a_fifth_the_vote_knows_the_answers(space: Space, result: dict[str, object]) -> None:
     session = CleaningSession(space.table.dataset, space.X_val, 3)
     early = round(0.2 * len(space.table.dataset.dirty_rows))
     simulate(session, space.truth, early, progress=False)
@@ -84,7 +84,7 @@ def test_numbers_of_points_that_a_space_does_not_have_stay_empty() -> None:
         {"table": "T", "points": "200", "rows": "40", "answers": "", "world": ""},
         {"table": "U", "points": "200", "rows": "40", "answers": "30", "world": "nan"},
     ]
-    text = validation.told(lines)
+    text = validation.markdown(lines)
     assert "| T | 40 | 25%; 50% |  |" in text
     assert "| U | 40 |  | 75%; no gap |" in text
     assert "gap closed on test points" in validation.picture(lines)

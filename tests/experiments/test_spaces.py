@@ -12,7 +12,7 @@ import pytest
 from cpclean import IncompleteTable
 from cpclean.data.spaces.plain import UnseenCategoryWarning
 from cpclean.errors import DataError, TableError
-from cpclean.experiments.compare_priors import world_accuracy
+from cpclean.experiments.measures import world_accuracy
 from cpclean.experiments.spaces import PUBLISHED, load_space
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -109,7 +109,7 @@ def test_number_of_validation_points(place: Path) -> None:
     assert len(load_space(place, n_val=None).y_val) == 3
 
 
-def test_a_folder_that_is_no_space(place: Path) -> None:
+def test_a_folder_that_is_not_a_space(place: Path) -> None:
     with pytest.raises(DataError, match=r"is not a space: it has no X_train_dirty.csv, .* 5 more"):
         load_space(place.parent)
     (place / "y_val.csv").unlink()

@@ -17,46 +17,34 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.priors import SMOOTHING, LabelPrior
 from cpclean.data.rows import Floats
 from cpclean.data.table import IncompleteTable
-from cpclean.errors import DataError
-from cpclean.experiments.fresh import RATE, TABLES, USUAL, Sizes, made_space
+from cpclean.experiments.all_spaces import QUICK, SPACE_KEYS, each_space
+from cpclean.experiments.fresh import RATE, TABLES, USUAL, Sizes
 from cpclean.experiments.inject import INJECTIONS, STRENGTH
-from cpclean.experiments.spaces import PUBLISHED, Labels, Space, load_space
-from cpclean.experiments.store import Result, Store, Task, run_tasks, with_versions
+from cpclean.experiments.jobs import Job, run_jobs
+from cpclean.experiments.markdown import markdown_table
+from cpclean.experiments.measures import (
+    NEIGHBORS,
+    TINY_GAP,
+    closed,
+    vote_accuracy,
+    world_accuracy,
+)
+from cpclean.experiments.spaces import Labels, Space
+from cpclean.experiments.store import Figures, Store, with_versions
 from cpclean.queries.shares import world_shares
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-NEIGHBORS = 3
 SMOOTHINGS = (0.0, 1.0, 3.0, 10.0, 30.0)
 VOTES = ("uniform", "observed", "label", "tuned", "holoclean")
 WORLDS = ("clean", "closest", "default")
-KEYS = ("table", "holes", "seed")
-GENERATED = ("numbers", "mixed")
-
-# Where a person could gain less than this, a share of the gain would be a ratio of two noises.
-TINY_GAP = 0.01
-
-QUICK = Sizes(train=150, val=100, test=200)
 
 
 # -- one space ------------------------------------------------------------------------------------
-
-
-def vote_accuracy(data: IncompleteDataset, X: Floats, y: Labels, n_neighbors: int = 3) -> float:
-    """The share of points whose label is the one that most prior mass predicts."""
-    shares = world_shares(data, X, n_neighbors)
-    return float((data.classes[shares.argmax(axis=1)] == y).mean())
-
-
-def world_accuracy(rows: Floats, space: Space, n_neighbors: int = 3) -> float:
-    """Test accuracy of one world, by the same tie rule."""
-    world = IncompleteDataset([row[None, :] for row in rows], space.table.dataset.labels)
-    return vote_accuracy(world, space.X_test, space.y_test, n_neighbors)
 
 
 def smoothing_scores(
@@ -69,7 +57,7 @@ def smoothing_scores(
     """The Brier score on validation points of the vote with "label", for each smoothing.
 
     The Brier score is the mean squared distance between the shares and the true label, the lower
-    the better; it tells more from few points than the accuracy does.
+    the better; few points say more about it than about the accuracy.
 
     Parameters
     ----------
@@ -118,44 +106,19 @@ def compare_priors(space: Space, n_neighbors: int = NEIGHBORS) -> dict[str, floa
 # -- all of them ----------------------------------------------------------------------------------
 
 
-def tasks_for(folder: Path | None, seeds: int, sizes: Sizes) -> list[Task]:
+def jobs_for(folder: Path | None, seeds: int, sizes: Sizes) -> list[Job]:
     """The cells of the table: published spaces once, injected ones for every seed."""
-    tasks = []
-    if folder is not None:
-        check_folder(folder)
-        for name, kind in PUBLISHED.items():
-            load = partial(load_space, folder / "spaces" / name / kind)
-            tasks.append(Task((name, "published", ""), partial(_compare, load)))
-    names: Sequence[str] = GENERATED if folder is None else list(TABLES)
-    for seed in range(seeds):  # seed by seed: an interrupted run has something of every table
-        for name in names:
-            for kind in INJECTIONS:
-                make = partial(made_space, folder, name, kind, seed, sizes)
-                tasks.append(Task((name, kind, str(seed)), partial(_compare, make)))
-    return tasks
-
-
-def check_folder(folder: Path) -> None:
-    """Refuse a folder that does not hold the data."""
-    needed = [f"spaces/{name}/{kind}" for name, kind in PUBLISHED.items()]
-    needed += [f"tables/{source.file}" for source in TABLES.values()]
-    lacking = [name for name in needed if not (folder / name).exists()]
-    if lacking:
-        raise DataError(
-            f"{folder} does not hold the data of the experiments: {lacking[0]} is missing"
-            f"{f', and {len(lacking) - 1} more' if len(lacking) > 1 else ''}. Name the folder that "
-            "holds spaces/ and tables/, or use --quick alone for generated tables."
-        )
+    spaces = each_space(folder, seeds, sizes, INJECTIONS)
+    return [Job(key, partial(_compare, make)) for key, make in spaces]
 
 
 def reproduce(
-    folder: Path | None, out: Path, seeds: int, quick: bool, console: Console, jobs: int = 1
+    folder: Path | None, out: Path, seeds: int, quick: bool, console: Console, n_jobs: int = 1
 ) -> tuple[str, bool]:
     """Fill the table, as far as time allows; its Markdown, and whether it is complete."""
     sizes = QUICK if quick else USUAL
-    tasks = tasks_for(folder, seeds, sizes)
-    store = Store(out, "priors", KEYS, _settings(folder, sizes))
-    finished = run_tasks(tasks, store, console, jobs)
+    store = Store(out, "priors", SPACE_KEYS, _settings(folder, sizes))
+    finished = run_jobs(jobs_for(folder, seeds, sizes), store, console, n_jobs)
     text = markdown(store.lines())
     (out / "priors.md").write_text(text, encoding="utf-8")
     return text, finished
@@ -175,7 +138,7 @@ def _settings(folder: Path | None, sizes: Sizes) -> dict[str, Any]:
     )
 
 
-def _compare(make: Callable[[], Space]) -> Result:
+def _compare(make: Callable[[], Space]) -> Figures:
     return compare_priors(make())
 
 
@@ -188,11 +151,11 @@ def markdown(lines: Sequence[dict[str, str]]) -> str:
     for line in lines:
         groups.setdefault((line["table"], line["holes"]), []).append(line)
     head = ("table", "holes", "seeds", *WORLDS, *VOTES, "smoothing")
-    rows = [head, tuple("---" for _ in head)]
-    for (table, holes), group in sorted(groups.items(), key=_in_order):
-        rows.append((table, holes, str(len(group)), *_figures(group)))
-    text = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-    return f"{text}\n\n{_LEGEND}\n"
+    rows = [
+        (table, holes, str(len(group)), *_figures(group))
+        for (table, holes), group in sorted(groups.items(), key=_in_order)
+    ]
+    return f"{markdown_table(head, rows, len(head))}\n{_LEGEND}\n"
 
 
 _LEGEND = (
@@ -218,17 +181,6 @@ def _figures(group: Sequence[dict[str, str]]) -> list[str]:
               for name in VOTES]  # fmt: skip
     chosen = sorted({float(line["smoothing"]) for line in group})
     return [*texts, ", ".join(f"{smoothing:g}" for smoothing in chosen)]
-
-
-def closed(gains: Floats, gaps: Floats) -> str:
-    """The share of the gap that is closed; where there is hardly a gap, the gain itself.
-
-    Both are differences to default cleaning, one a seed: of the vote, and of the closest world.
-    """
-    error = gaps.std(ddof=1) / np.sqrt(len(gaps)) if len(gaps) > 1 else 0.0
-    if gaps.mean() < max(TINY_GAP, 2 * error):
-        return f"{100 * gains.mean():+.1f} points"
-    return f"{100 * gains.mean() / gaps.mean():.0f} %"
 
 
 def _spread(values: Floats) -> str:

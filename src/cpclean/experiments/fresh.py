@@ -1,17 +1,17 @@
-"""Fresh spaces: a complete table, split anew, with injected holes and the paper's repairs."""
+"""Fresh spaces: a complete table, split again, with injected holes and the paper's repairs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from cpclean.baselines.estimator import source_of
+from cpclean.baselines.worlds import default_rows
 from cpclean.cleaning.truth import closest_candidates
 from cpclean.data.frames import columns_from
-from cpclean.data.repairs import whole_domain
-from cpclean.data.rows import Floats
 from cpclean.data.table import IncompleteTable
 from cpclean.errors import DataError
 from cpclean.experiments.inject import inject
@@ -21,7 +21,7 @@ from cpclean.intake.reading import read_csv
 
 @dataclass(frozen=True)
 class Whole:
-    """A complete table: features and one label a row."""
+    """A complete table: features and one label per row."""
 
     name: str
     frame: Any
@@ -30,7 +30,7 @@ class Whole:
 
 @dataclass(frozen=True)
 class Sizes:
-    """How many rows to take at most; a small table gives a quarter each to val and test."""
+    """How many rows to take at most; of a small table, a quarter each goes to val and test."""
 
     train: int = 1500
     val: int = 500
@@ -42,8 +42,8 @@ RATE = 0.2  # of cells that are hidden
 
 
 @dataclass(frozen=True)
-class _Source:
-    """Where a complete table stands in the data folder. Rows with real holes are left out."""
+class TableFile:
+    """Where a complete table is in the data folder. Rows with real holes are left out."""
 
     file: str
     label: str
@@ -51,11 +51,11 @@ class _Source:
 
 
 TABLES = {
-    "Supreme": _Source("Supreme/data.csv", "binaryClass"),
-    "Bank": _Source("Bank/data.csv", "binaryClass"),
-    "Puma": _Source("Puma/data.csv", "class"),
-    "BabyProduct": _Source("BabyProduct/clean.csv", "class"),
-    "Chile": _Source("Chile/data.csv", "vote", ("rownames",)),
+    "Supreme": TableFile("Supreme/data.csv", "binaryClass"),
+    "Bank": TableFile("Bank/data.csv", "binaryClass"),
+    "Puma": TableFile("Puma/data.csv", "class"),
+    "BabyProduct": TableFile("BabyProduct/clean.csv", "class"),
+    "Chile": TableFile("Chile/data.csv", "vote", ("rownames",)),
 }
 
 
@@ -71,7 +71,7 @@ def load_table(folder: str | Path, name: str) -> Whole:
 
 
 def generated_table(name: str, n_rows: int = 1200) -> Whole:
-    """A made-up table, for where no data is at hand: "numbers", or "mixed" types and 3 classes."""
+    """A made-up table, where there is no data: "numbers", or "mixed" types and 3 classes."""
     import pandas as pd
 
     rng = np.random.default_rng(sum(map(ord, name)))
@@ -133,26 +133,6 @@ def fresh_space(
         y_test=whole.labels[test],
         clean=encoded,
         truth=closest_candidates(table.dataset, encoded, table),
-        default=default_world(table),
+        default=default_rows(source_of(table)),
         build=build,
     )
-
-
-def made_space(folder: Path | None, name: str, kind: str, seed: int, sizes: Sizes) -> Space:
-    """A fresh space of a table of the data folder, or, without one, of a generated table."""
-    whole = generated_table(name) if folder is None else load_table(folder, name)
-    return fresh_space(whole, kind, seed, sizes)
-
-
-def default_world(table: IncompleteTable) -> Floats:
-    """The rows as cleaned by default: the mean of numbers, else the most frequent value."""
-    filled = []
-    for column in table.columns:
-        values = column.values.copy()
-        if column.missing.any() and len(column.observed):
-            usual = whole_domain(column)[0]
-            if column.kind not in ("categorical", "boolean"):
-                usual = column.observed.mean()
-            values[column.missing] = usual
-        filled.append(replace(column, values=values))
-    return table.encoding.encode(filled)

@@ -14,9 +14,9 @@ import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,17 +25,13 @@ from cpclean.cleaning.question import Question
 from cpclean.cleaning.session import CleaningSession
 from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.rows import Floats
-from cpclean.experiments.compare_priors import (
-    GENERATED,
-    QUICK,
-    TINY_GAP,
-    check_folder,
-    vote_accuracy,
-    world_accuracy,
-)
-from cpclean.experiments.fresh import USUAL, Sizes, fresh_space, generated_table
-from cpclean.experiments.spaces import PUBLISHED, Space, load_space
-from cpclean.experiments.store import Result, Store, Task, run_tasks, with_versions
+from cpclean.experiments.all_spaces import QUICK, space_of, table_names
+from cpclean.experiments.fresh import USUAL, Sizes
+from cpclean.experiments.jobs import Job, run_jobs
+from cpclean.experiments.markdown import markdown_table
+from cpclean.experiments.measures import NEIGHBORS, Gap, filled
+from cpclean.experiments.spaces import Space
+from cpclean.experiments.store import Figures, Store, with_versions
 from cpclean.queries.certain import is_certain
 from cpclean.queries.model import Model
 from cpclean.report.svg import Line, Panel, chart, write_chart
@@ -43,7 +39,6 @@ from cpclean.report.svg import Line, Panel, chart, write_chart
 if TYPE_CHECKING:
     from rich.console import Console
 
-NEIGHBORS = 3
 KEYS = ("table", "strategy", "seed")
 GRID = tuple(number / 40 for number in range(41))  # shares of the rows with holes
 CURVES = ("certain", "world", "vote")
@@ -51,11 +46,11 @@ BOUND = "any order"
 AT_ONCE = {"cpclean": 1, "cpclean, 10 at once": 10}  # questions that a session is asked for
 
 
-def measured(space: Space, strategy: str, seed: int, grid: Sequence[float] = GRID) -> Result:
-    """One order of cleaning: a list for each of CURVES, one entry a share of `grid`.
+def measured(space: Space, strategy: str, seed: int, grid: Sequence[float] = GRID) -> Figures:
+    """One order of cleaning: a list for each of CURVES, one entry per share of `grid`.
 
-    Besides: the number of answers until all validation points were certain, or of all rows,
-    and the seconds of processor time that the session took.
+    Also the number of answers until all validation points were certain, or of all rows, and the
+    seconds of processor time that the session took.
     """
     dirty = len(space.table.dataset.dirty_rows)
     if strategy == BOUND:
@@ -67,13 +62,13 @@ def measured(space: Space, strategy: str, seed: int, grid: Sequence[float] = GRI
     else:
         run = _at_random(space, counts, seed)
     found: dict[str, list[float]] = {name: [] for name in CURVES}
-    told, seconds = 0, 0.0
-    for data, certain, told, seconds in run:  # noqa: B007
+    answers, seconds = 0, 0.0
+    for data, certain, answers, seconds in run:  # noqa: B007
         found["certain"].append(certain)
         found["world"].append(gap.closed(filled(space, data)))
         found["vote"].append(gap.closed(data))
     texts = {name: json.dumps([round(one, 6) for one in values]) for name, values in found.items()}
-    return {**texts, "rows": dirty, "answers": told, "seconds": round(seconds, 3)}
+    return {**texts, "rows": dirty, "answers": answers, "seconds": round(seconds, 3)}
 
 
 def rows_that_matter(space: Space) -> int:
@@ -118,87 +113,53 @@ def _at_random(
     """Without a session: nobody asks what a random order expects to gain."""
     data = space.table.dataset
     order = np.random.default_rng(seed).permutation(data.dirty_rows)
-    done, told = 0, 0
+    done, answers = 0, 0
     for count in counts:
         for row in order[done:count].tolist():
             data = data.pin(row, int(space.truth[row]))
         done = count
         certain = float(is_certain(data, space.X_val, NEIGHBORS).mean())
-        told = told if certain == 1.0 and told else count
-        yield data, certain, told, 0.0
-
-
-def filled(space: Space, data: IncompleteDataset) -> IncompleteDataset:
-    """The default world, with the rows that are known filled in."""
-    rows = space.default.copy()
-    known = np.setdiff1d(np.arange(data.n_rows), data.dirty_rows)
-    rows[known] = data.arrays.base[known]
-    return IncompleteDataset(list(rows[:, None, :]), data.labels)
-
-
-class Gap:
-    """The share closed of the gap between default cleaning and the closest-candidate world."""
-
-    def __init__(self, space: Space) -> None:
-        self._space = space
-        self._worst = world_accuracy(space.default, space, NEIGHBORS)
-        self._width = world_accuracy(space.closest_world(), space, NEIGHBORS) - self._worst
-
-    def closed(self, data: IncompleteDataset) -> float:
-        """By the vote over the worlds of some data; NaN if there is hardly a gap."""
-        space = self._space
-        found = vote_accuracy(data, space.X_test, space.y_test, NEIGHBORS) - self._worst
-        return found / self._width if self._width >= TINY_GAP else math.nan
+        answers = answers if certain == 1.0 and answers else count
+        yield data, certain, answers, 0.0
 
 
 # -- all of them ----------------------------------------------------------------------------------
 
 
 def reproduce(
-    folder: Path | None, out: Path, runs: int, quick: bool, console: Console, jobs: int = 1
+    folder: Path | None, out: Path, runs: int, quick: bool, console: Console, n_jobs: int = 1
 ) -> tuple[str, bool]:
     """Measure, write CSV and pictures; a table in Markdown, and whether it is complete."""
     sizes = QUICK if quick else USUAL
     settings = {"data": "generated" if folder is None else "published", "grid": GRID,
                 "neighbors": NEIGHBORS, **asdict(sizes)}  # fmt: skip
-    tasks = list(_tasks(folder, runs, sizes))
     store = Store(out, "cleaning", KEYS, with_versions(settings))
-    finished = run_tasks(tasks, store, console, jobs)
+    finished = run_jobs(list(_jobs(folder, runs, sizes)), store, console, n_jobs)
     lines = store.lines()
     write_csv(lines, out / "cleaning_curves.csv")
     for table in dict.fromkeys(line["table"] for line in lines):
         own = [line for line in lines if line["table"] == table]
         write_chart(picture(table, own), out / f"cleaning_{table}.svg")
-    text = told(lines)
+    text = markdown(lines)
     (out / "cleaning.md").write_text(text, encoding="utf-8")
     return text, finished
 
 
-def _tasks(folder: Path | None, runs: int, sizes: Sizes) -> Iterator[Task]:
-    if folder is not None:
-        check_folder(folder)
-    for table in GENERATED if folder is None else PUBLISHED:
-        for strategy in (*AT_ONCE, BOUND):
-            yield Task((table, strategy, "0"), partial(_measure, folder, table, sizes, strategy, 0))
-        for seed in range(runs):
-            work = partial(_measure, folder, table, sizes, "random", seed)
-            yield Task((table, "random", str(seed)), work)
+def _jobs(folder: Path | None, runs: int, sizes: Sizes) -> Iterator[Job]:
+    for table in table_names(folder):
+        orders = [(strategy, 0) for strategy in (*AT_ONCE, BOUND)]
+        orders += [("random", seed) for seed in range(runs)]
+        for strategy, seed in orders:
+            work = partial(_measure, folder, table, sizes, strategy, seed)
+            yield Job((table, strategy, str(seed)), work)
 
 
-def _measure(folder: Path | None, table: str, sizes: Sizes, strategy: str, seed: int) -> Result:
+def _measure(folder: Path | None, table: str, sizes: Sizes, strategy: str, seed: int) -> Figures:
     return measured(space_of(folder, table, sizes), strategy, seed)
 
 
-@lru_cache(maxsize=1)
-def space_of(folder: Path | None, table: str, sizes: Sizes, n_val: int | None = 1000) -> Space:
-    """A published space, or one of generated data; the last one is kept."""
-    if folder is None:
-        return fresh_space(generated_table(table), "important", 0, sizes)
-    return load_space(folder / "spaces" / table / PUBLISHED[table], n_val=n_val)
-
-
 def curves(lines: Sequence[Mapping[str, str]], strategy: str, name: str) -> Floats:
-    """One row a run, shape (n_runs, len(GRID))."""
+    """One row per run, shape (n_runs, len(GRID))."""
     return np.array([json.loads(line[name]) for line in lines if line["strategy"] == strategy])
 
 
@@ -220,7 +181,7 @@ def rows_needed(lines: Sequence[Mapping[str, str]], strategy: str, share: float)
 
 
 def write_csv(lines: Sequence[Mapping[str, str]], file: Path) -> None:
-    """All curves, one line a place: for spreadsheets and other tools."""
+    """All curves, one line per place: for spreadsheets and other tools."""
     with file.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
         writer.writerow([*KEYS, "cleaned_share", "certain_share", "gap_world", "gap_vote"])
@@ -232,23 +193,23 @@ def write_csv(lines: Sequence[Mapping[str, str]], file: Path) -> None:
                 writer.writerow([*(line[key] for key in KEYS), share, *values])
 
 
-def told(lines: Sequence[Mapping[str, str]]) -> str:
+def markdown(lines: Sequence[Mapping[str, str]]) -> str:
     """A table in Markdown: what CPClean needs, beside random order."""
-    head = (
-        "| table | rows with holes | all certain after | at least | 10 at once | random "
-        "| 90 % certain after | 10 at once | random "
-        "| gap at 5 % (world / vote) | at 20 % | at the end | session |"
-    )
-    text = [head, "| --- |" + " ---: |" * (head.count("|") - 2)]
+    head = [
+        "table", "rows with holes", "all certain after", "at least", "10 at once", "random",
+        "90 % certain after", "10 at once", "random",
+        "gap at 5 % (world / vote)", "at 20 %", "at the end", "session",
+    ]  # fmt: skip
+    rows = []
     for table in dict.fromkeys(line["table"] for line in lines):
         own = [line for line in lines if line["table"] == table]
         main = [line for line in own if line["strategy"] == "cpclean"]
         if len({line["strategy"] for line in own}) == len(AT_ONCE) + 2:  # all are measured
-            text.append(_told(table, main[0], own))
-    return "\n".join(text) + "\n"
+            rows.append(_row(table, main[0], own))
+    return markdown_table(head, rows, 1)
 
 
-def _told(table: str, main: Mapping[str, str], own: Sequence[Mapping[str, str]]) -> str:
+def _row(table: str, main: Mapping[str, str], own: Sequence[Mapping[str, str]]) -> list[str]:
     rows, answers = int(main["rows"]), int(main["answers"])
     others = ("cpclean, 10 at once", "random")
     world, vote = (curves(own, "cpclean", name)[0] for name in ("world", "vote"))
@@ -256,7 +217,7 @@ def _told(table: str, main: Mapping[str, str], own: Sequence[Mapping[str, str]])
         "no gap" if np.isnan(world[at]) else f"{world[at]:.0%} / {vote[at]:.0%}"
         for at in (2, 8, -1)
     ]
-    cells: list[Any] = [
+    return [
         table,
         f"{rows:,}",
         f"{answers:,} ({answers / rows:.0%})",
@@ -266,7 +227,6 @@ def _told(table: str, main: Mapping[str, str], own: Sequence[Mapping[str, str]])
         *gaps,
         f"{float(main['seconds']):.1f} s CPU",
     ]
-    return "| " + " | ".join(cells) + " |"
 
 
 def picture(table: str, lines: Sequence[Mapping[str, str]]) -> str:

@@ -8,7 +8,7 @@ the candidate nearest to the truth. Nothing about test points enters any choice.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -22,25 +22,24 @@ from cpclean.baselines.holoclean_fill import HoloClean
 from cpclean.cleaning.session import CleaningSession
 from cpclean.cleaning.simulation import simulate
 from cpclean.data.incomplete import IncompleteDataset
-from cpclean.experiments.compare_priors import (
-    GENERATED,
+from cpclean.experiments.all_spaces import QUICK, SPACE_KEYS, each_space
+from cpclean.experiments.fresh import USUAL
+from cpclean.experiments.inject import INJECTIONS
+from cpclean.experiments.jobs import Job, run_jobs
+from cpclean.experiments.markdown import markdown_table
+from cpclean.experiments.measures import (
     NEIGHBORS,
-    QUICK,
-    check_folder,
     closed,
+    filled,
     vote_accuracy,
     world_accuracy,
 )
-from cpclean.experiments.fresh import TABLES, USUAL, Sizes, made_space
-from cpclean.experiments.inject import INJECTIONS
-from cpclean.experiments.orders import filled
-from cpclean.experiments.spaces import PUBLISHED, Space, load_space
-from cpclean.experiments.store import Result, Store, Task, run_tasks, with_versions
+from cpclean.experiments.spaces import PUBLISHED, Space
+from cpclean.experiments.store import Figures, Store, with_versions
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-KEYS = ("table", "holes", "seed")
 PRIORS = ("uniform", "observed", "label", "holoclean")
 DRAWS = 5  # of ActiveClean, which cleans rows at random
 # Kinds of injected holes that are measured; the paper's own is "important".
@@ -60,7 +59,7 @@ COLUMNS = {
 }
 
 
-def measured(space: Space, budget: float = 0.2) -> Result:
+def measured(space: Space, budget: float = 0.2) -> Figures:
     """Test accuracies of every way, and the rows that were cleaned.
 
     `budget` is the share of the rows with holes after which CPClean is looked at early.
@@ -126,7 +125,7 @@ def _early(
 
 
 def _accuracy(space: Space, data: IncompleteDataset) -> float:
-    return vote_accuracy(data, space.X_test, space.y_test, NEIGHBORS)
+    return vote_accuracy(data, space.X_test, space.y_test)
 
 
 # -- all of them ----------------------------------------------------------------------------------
@@ -139,35 +138,22 @@ def reproduce(
     quick: bool,
     console: Console,
     budget: float = 0.2,
-    jobs: int = 1,
+    n_jobs: int = 1,
 ) -> tuple[str, bool]:
     """Fill both tables, as far as time allows; their Markdown, and whether they are complete."""
     sizes = QUICK if quick else USUAL
     settings = {"data": "generated" if folder is None else "published and injected",
                 "neighbors": NEIGHBORS, "budget": budget, **asdict(sizes)}  # fmt: skip
-    tasks = list(_tasks(folder, seeds, sizes, budget))
-    store = Store(out, "paper", KEYS, with_versions(settings))
-    finished = run_tasks(tasks, store, console, jobs)
+    spaces = each_space(folder, seeds, sizes, KINDS)
+    jobs = [Job(key, partial(_measure, make, budget)) for key, make in spaces]
+    store = Store(out, "paper", SPACE_KEYS, with_versions(settings))
+    finished = run_jobs(jobs, store, console, n_jobs)
     text = f"{table_1(store.lines())}\n{table_2(store.lines(), budget)}"
     (out / "paper.md").write_text(text, encoding="utf-8")
     return text, finished
 
 
-def _tasks(folder: Path | None, seeds: int, sizes: Sizes, budget: float) -> Iterator[Task]:
-    if folder is not None:
-        check_folder(folder)
-        for name, kind in PUBLISHED.items():
-            load = partial(load_space, folder / "spaces" / name / kind)
-            yield Task((name, "published", ""), partial(_measure, load, budget))
-    names: Sequence[str] = GENERATED if folder is None else list(TABLES)
-    for seed in range(seeds):
-        for name in names:
-            for kind in KINDS:
-                make = partial(made_space, folder, name, kind, seed, sizes)
-                yield Task((name, kind, str(seed)), partial(_measure, make, budget))
-
-
-def _measure(make: Callable[[], Space], budget: float) -> Result:
+def _measure(make: Callable[[], Space], budget: float) -> Figures:
     return measured(make(), budget)
 
 
@@ -182,21 +168,17 @@ def _groups(lines: Sequence[Mapping[str, str]]) -> dict[tuple[str, str], list[Ma
     return found
 
 
-def _markdown(rows: Sequence[Sequence[str]]) -> str:
-    rule = ["---", "---", *["---:"] * (len(rows[0]) - 2)]
-    return "".join(f"| {' | '.join(row)} |\n" for row in (rows[0], rule, *rows[1:]))
-
-
 def table_1(lines: Sequence[Mapping[str, str]]) -> str:
     """What the data is."""
-    rows = [["table", "holes", "errors", "rows", "features", "rows with holes", "cells missing"]]
+    head = ["table", "holes", "errors", "rows", "features", "rows with holes", "cells missing"]
+    rows = []
     for (table, holes), group in _groups(lines).items():
         line = group[0]
         share = np.mean([int(one["dirty_rows"]) / int(one["rows"]) for one in group])
         missing = np.mean([float(one["missing"]) for one in group])
         size = [f"{int(line['rows']):,}", line["features"], f"{share:.0%}", f"{missing:.1%}"]
         rows.append([table, holes, _errors(table, holes), *size])
-    return _markdown(rows)
+    return markdown_table(head, rows, 2)
 
 
 def _errors(table: str, holes: str) -> str:
@@ -207,7 +189,8 @@ def _errors(table: str, holes: str) -> str:
 def table_2(lines: Sequence[Mapping[str, str]], budget: float = 0.2) -> str:
     """What each way is worth: shares of the gap between default and closest."""
     names = [name.replace("early", f"{100 * budget:g} %") for name in COLUMNS.values()]
-    rows = [["table", "holes", "clean", "closest", "default", *names, "rows cleaned"]]
+    head = ["table", "holes", "clean", "closest", "default", *names, "rows cleaned"]
+    rows = []
     for (table, holes), group in _groups(lines).items():
         values = {
             name: np.array([float(line[name]) for line in group])
@@ -224,7 +207,8 @@ def table_2(lines: Sequence[Mapping[str, str]], budget: float = 0.2) -> str:
                 f"{cleaned:.0%}",
             ]
         )
-    return f"{_markdown(rows)}\n{_LEGEND.format(early=f'{100 * budget:g} %', draws=DRAWS)}\n"
+    legend = _LEGEND.format(early=f"{100 * budget:g} %", draws=DRAWS)
+    return f"{markdown_table(head, rows, 2)}\n{legend}\n"
 
 
 _LEGEND = (

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 from cpclean.cleaning.session import CleaningSession
 from cpclean.cleaning.simulation import simulate
-from cpclean.experiments.compare_priors import GENERATED, QUICK, check_folder
+from cpclean.experiments.all_spaces import QUICK, space_of, table_names
 from cpclean.experiments.fresh import USUAL, Sizes
-from cpclean.experiments.orders import NEIGHBORS, Gap, filled, space_of
-from cpclean.experiments.spaces import PUBLISHED, Space
-from cpclean.experiments.store import Result, Store, Task, run_tasks, with_versions
+from cpclean.experiments.jobs import Job, run_jobs
+from cpclean.experiments.markdown import markdown_table
+from cpclean.experiments.measures import NEIGHBORS, Gap, filled
+from cpclean.experiments.spaces import Space
+from cpclean.experiments.store import Figures, Store, with_versions
 from cpclean.report.svg import Line, Panel, chart, write_chart
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ NUMBERS = (100, 200, 400, 600, 800, 1000, 1200, 1400)
 FEW = (25, 50, 100)  # of generated tables
 
 
-def measured(space: Space, n_points: int) -> Result:
+def measured(space: Space, n_points: int) -> Figures:
     """One session, until the first `n_points` validation points are certain."""
     start = time.process_time()
     session = CleaningSession(space.table.dataset, space.X_val[:n_points], NEIGHBORS)
@@ -42,50 +44,47 @@ def measured(space: Space, n_points: int) -> Result:
 
 
 def reproduce(
-    folder: Path | None, out: Path, quick: bool, console: Console, jobs: int = 1
+    folder: Path | None, out: Path, quick: bool, console: Console, n_jobs: int = 1
 ) -> tuple[str, bool]:
     """Measure, and draw; a table in Markdown, and whether it is complete."""
     sizes = QUICK if quick else USUAL
     settings = {"data": "generated" if folder is None else "published", "neighbors": NEIGHBORS,
                 **asdict(sizes)}  # fmt: skip
-    tasks = list(_tasks(folder, sizes))
     store = Store(out, "validation", KEYS, with_versions(settings))
-    finished = run_tasks(tasks, store, console, jobs)
+    finished = run_jobs(list(_jobs(folder, sizes)), store, console, n_jobs)
     lines = store.lines()
     if lines:
         write_chart(picture(lines), out / "validation.svg")
-    text = told(lines)
+    text = markdown(lines)
     (out / "validation.md").write_text(text, encoding="utf-8")
     return text, finished
 
 
-def _tasks(folder: Path | None, sizes: Sizes) -> Iterator[Task]:
-    if folder is not None:
-        check_folder(folder)
-    for table in GENERATED if folder is None else PUBLISHED:
+def _jobs(folder: Path | None, sizes: Sizes) -> Iterator[Job]:
+    for table in table_names(folder):
         # The longest first: with several processes, none is left working alone at the end.
         for n_points in sorted(FEW if folder is None else NUMBERS, reverse=True):
-            yield Task((table, str(n_points)), partial(_measure, folder, table, sizes, n_points))
+            yield Job((table, str(n_points)), partial(_measure, folder, table, sizes, n_points))
 
 
-def _measure(folder: Path | None, table: str, sizes: Sizes, n_points: int) -> Result:
+def _measure(folder: Path | None, table: str, sizes: Sizes, n_points: int) -> Figures:
     space = space_of(folder, table, sizes, None)
     if n_points > len(space.X_val):
         return {"rows": len(space.table.dataset.dirty_rows), "answers": ""}
     return measured(space, n_points)
 
 
-def told(lines: Sequence[Mapping[str, str]]) -> str:
+def markdown(lines: Sequence[Mapping[str, str]]) -> str:
     """A table in Markdown: rows cleaned and gap closed, for each number of points."""
     numbers = sorted({int(line["points"]) for line in lines})
     head = ["table", "rows with holes", *(f"{number:,} points" for number in numbers)]
-    rows = [head, ["---", *["---:"] * (len(head) - 1)]]
+    rows = []
     for table in dict.fromkeys(line["table"] for line in lines):
         own = {int(line["points"]): line for line in lines if line["table"] == table}
         total = int(next(iter(own.values()))["rows"])
         rows.append([table, f"{total:,}", *(_cell(own.get(number)) for number in numbers)])
     legend = "Share of rows cleaned until all validation points are certain; gap closed then."
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows) + f"\n\n{legend}\n"
+    return f"{markdown_table(head, rows, 1)}\n{legend}\n"
 
 
 def _cell(line: Mapping[str, str] | None) -> str:
