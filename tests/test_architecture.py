@@ -35,6 +35,7 @@ import cpclean
 # The data's way. A module imports from its own room or from earlier ones.
 ROOMS = (
     "errors",
+    "progress_bar",
     "data",
     "intake",
     "queries",

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any, Protocol
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -19,10 +18,7 @@ from cpclean.data.frames import columns_from
 from cpclean.data.rows import Floats, as_floats, is_whole
 from cpclean.data.spaces.plain import UnseenCategoryWarning
 from cpclean.errors import CPCleanError
-
-
-class _Bar(Protocol):
-    def __call__(self, done: int) -> None: ...
+from cpclean.progress_bar import progress_bar
 
 
 def simulate(
@@ -71,13 +67,13 @@ def simulate(
     limit = len(session.view.questions.row) if budget is None else budget
     before = len(session.history)
     try:
-        with _bar(limit, progress) as show:
+        with progress_bar(limit, "cleaning", shown=progress) as follow:
             while budget is None or len(session.history) - before < budget:
                 question = session.ask()
                 if question is None:
                     break
                 session.tell(question.row, **person.answer(question))
-                show(len(session.history) - before)
+                follow(len(session.history) - before)
     except KeyboardInterrupt:
         given = len(session.history) - before
         print(f"interrupted after {given} answers, which are kept.", file=sys.stderr)
@@ -138,25 +134,3 @@ def _raw_rows(truth: Any) -> list[Mapping[str, Any]]:
     return [
         {column.name: column.shown(column.values[row]) for column in columns} for row in range(size)
     ]
-
-
-@contextmanager
-def _bar(limit: int, progress: bool | None) -> Iterator[_Bar]:
-    if progress is False or (progress is None and not sys.stderr.isatty()):
-        yield lambda done: None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    with Progress(
-        TextColumn("cleaning"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
-        console=Console(stderr=True),
-    ) as bar:  # fmt: skip
-        task = bar.add_task("", total=limit)
-        yield lambda done: bar.update(task, completed=done)

@@ -8,6 +8,7 @@ from cpclean.analysis.words import percent
 from cpclean.cli.mistakes import Mistake
 from cpclean.cli.options import Training
 from cpclean.cli.tables import Problem, read_frame
+from cpclean.progress_bar import progress_bar
 
 if TYPE_CHECKING:
     from cpclean.storage.kept import KeptSession
@@ -86,35 +87,14 @@ def answer_all(kept: KeptSession, problem: Problem, truth: Any, exact: bool) -> 
     from cpclean.cli.output import terminal
 
     person, session = Person(kept.session, truth, exact), kept.session
-    console = terminal(stderr=True)
-    with _bar(console, session) as show:
+    total = len(session.history) + len(session.data.dirty_rows)
+    total = total if session.budget is None else min(total, session.budget)
+
+    def words() -> str:
+        return f"answers: {percent(session.certain_share)} certain"
+
+    with progress_bar(total, words(), console=terminal(stderr=True)) as follow:
         while (question := session.ask()) is not None:
             number = int(problem.rows[question.row])
             kept.tell(question.row, **person.answer(question), row_in_file=number)
-            show()
-
-
-def _bar(console: Any, session: Any) -> Any:
-    """A bar that follows the answers, of as many as there are rows with holes at most."""
-    from contextlib import contextmanager, nullcontext
-
-    if not console.is_terminal:
-        return nullcontext(lambda: None)
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    @contextmanager
-    def shown() -> Any:
-        total = len(session.history) + len(session.data.dirty_rows)
-        total = total if session.budget is None else min(total, session.budget)
-        count, words = MofNCompleteColumn(), TextColumn("{task.description}")
-        with Progress(TextColumn("answers"), BarColumn(), count, words, console=console) as bar:
-            task = bar.add_task("", total=total)
-
-            def follow() -> None:
-                share = f"{percent(session.certain_share)} certain"
-                bar.update(task, completed=len(session.history), description=share)
-
-            follow()
-            yield follow
-
-    return shown()
+            follow(len(session.history), words())

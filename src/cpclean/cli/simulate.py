@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +13,7 @@ from cpclean.cli.options import Training, Validation, training_options, validati
 from cpclean.cli.output import for_people, output_options, ready, terminal, working, write
 from cpclean.cli.sessions import open_session
 from cpclean.cli.tables import Problem, open_problem
+from cpclean.progress_bar import progress_bar
 
 if TYPE_CHECKING:
     from cpclean.cleaning.session import CleaningSession
@@ -138,7 +137,8 @@ def _clean(
     limit = limit if budget is None else min(limit, budget)
     every = every or max(1, limit // LOOKS)
     steps.append(_step(session))
-    with _bar(session, limit) as show:
+    console = terminal(stderr=True)
+    with progress_bar(limit, str(session.strategy), console=console, transient=True) as follow:
         while budget is None or len(session.history) < budget:
             question = session.ask()
             if question is None:
@@ -146,7 +146,7 @@ def _clean(
             session.tell(question.row, **person.answer(question))
             if len(session.history) % every == 0:
                 steps.append(_step(session))
-            show()
+            follow(len(session.history))
     if steps[-1].answers < len(session.history):
         steps.append(_step(session))
 
@@ -207,18 +207,3 @@ def _thinned(steps: list[Step]) -> list[Step]:
         return steps
     places = {round(place * (len(steps) - 1) / (SCREEN - 1)) for place in range(SCREEN)}
     return [steps[place] for place in sorted(places)]
-
-
-@contextmanager
-def _bar(session: CleaningSession, limit: int) -> Iterator[Callable[[], None]]:
-    """A bar of the answers, on a terminal."""
-    console = terminal(stderr=True)
-    if not console.is_terminal:
-        yield lambda: None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    columns = (TextColumn(session.strategy), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("", total=limit)
-        yield lambda: bar.update(task, completed=len(session.history))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cpclean.experiments.store import Figures, Key, Store
+from cpclean.progress_bar import progress_bar
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,35 +39,21 @@ def run_jobs(jobs: Sequence[Job], store: Store, console: Console, n_jobs: int = 
     n_jobs : int
         How many processes work at once; 1 works in this one.
     """
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
     store.arrange([job.key for job in jobs])
     left = [job for job in jobs if job.key not in store]
-    bar = Progress(
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-        TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
-        console=console, transient=True, disable=not console.is_terminal,
-    )  # fmt: skip
     if n_jobs == 1 or len(left) < 2:
         finished = _one_by_one(left)
     else:
         finished = _side_by_side(left, min(n_jobs, len(left)))
     try:
-        with bar, closing(finished):
-            # Cells that were there already would make the estimate of the time left too hopeful.
-            watched = bar.add_task(_named(left[:n_jobs]), total=len(left))
+        # Cells that were there already would make the estimate of the time left too hopeful.
+        bar = progress_bar(len(left), _named(left[:n_jobs]), console=console, transient=True)
+        with bar as follow, closing(finished):
             open_jobs = list(left)
             for number, (job, result) in enumerate(finished):
                 store.add(job.key, result)
                 open_jobs.remove(job)
-                bar.update(watched, advance=1, description=_named(open_jobs[:n_jobs]))
+                follow(number + 1, _named(open_jobs[:n_jobs]))
                 if not console.is_terminal:
                     line = f"{number + 1} of {len(left)}: {_named([job])}"
                     console.print(line, soft_wrap=True)
