@@ -31,7 +31,7 @@ The way the data takes, which is also the order of the rooms::
     cli          the same questions in a terminal
 
     errors       what every room raises: CPCleanError and its children
-    progress_bar what every room shows while something takes time
+    progress_bar  what every room shows while something takes time
 
 Modules import only from their own room and from those above it. Public names are declared in
 ``__init__.pyi`` and looked up when they are first used, so that ``import cpclean`` itself loads
