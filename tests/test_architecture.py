@@ -273,7 +273,7 @@ def test_a_cycle_is_noticed(back):
 
 def undrawn(rooms: Collection[str], docstring: str) -> list[str]:
     """Rooms that have no line of their own in the drawing."""
-    drawn = set(re.findall(r"^ {4}([a-z]+) {2,}\S", docstring, flags=re.MULTILINE))
+    drawn = set(re.findall(r"^ {4}([a-z_]+) {2,}\S", docstring, flags=re.MULTILINE))
     return sorted(set(rooms) - drawn)
 
 
