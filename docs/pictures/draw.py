@@ -2,17 +2,18 @@
 
     python docs/pictures/draw.py
 
-writes them beside this file. Numbers in them are worked out here by going through all worlds, and
-without cpclean; the pages that show them check the same numbers with cpclean.
+writes them beside this file. Numbers in them are worked out here by going through all worlds, not
+by cpclean, which only writes the SVG; the pages that show them check the same numbers with cpclean.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from html import escape
 from itertools import product
 from pathlib import Path
+
+from cpclean.report.svg import Sheet
 
 HERE = Path(__file__).parent
 AGES = [[20], [18, 30, 65], [35], [18, 30, 65], [60]]
@@ -58,42 +59,26 @@ def positions(point: int) -> list[tuple[int, int, int]]:
 # -- how they are drawn ----------------------------------------------------------------------
 
 
-class Sheet:
-    """An SVG in the making."""
+class Drawing(Sheet):
+    """An SVG in the making, with what these pictures have in common."""
 
     def __init__(self, width: int, height: int, title: str, description: str) -> None:
-        self.parts = [
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-            f'viewBox="0 0 {width} {height}" role="img" '
-            f'font-family="system-ui, sans-serif" font-size="14" fill="{INK}">',
-            f"<title>{escape(title)}</title><desc>{escape(description)}</desc>",
-            f'<rect width="{width}" height="{height}" rx="8" fill="{GROUND}"/>',
-        ]
+        super().__init__()
+        self.size, self.title, self.description = (width, height), title, description
 
-    def text(self, x: float, y: float, what: object, **style: object) -> None:
-        self.parts.append(f'<text x="{x:g}" y="{y:g}"{_style(style)}>{escape(str(what))}</text>')
-
-    def box(self, x: float, y: float, w: float, h: float, **style: object) -> None:
-        self.parts.append(
-            f'<rect x="{x:g}" y="{y:g}" width="{w:g}" height="{h:g}" rx="4"{_style(style)}/>'
-        )
+    def box(self, x: float, y: float, width: float, height: float, **style: object) -> None:
+        super().box(x, y, width, height, rx=4, **style)
 
     def line(self, x1: float, y1: float, x2: float, y2: float, **style: object) -> None:
-        style = {"stroke": GREY, "stroke_width": 1.5} | style
-        self.parts.append(f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}"{_style(style)}/>')
+        super().line(x1, y1, x2, y2, **({"stroke": GREY, "stroke_width": 1.5} | style))
 
     def dot(self, x: float, y: float, label: str, open_: bool) -> None:
         fill = TINT[label] if open_ else TONE[label]
-        self.parts.append(
-            f'<circle cx="{x:g}" cy="{y:g}" r="8" fill="{fill}" stroke="{TONE[label]}" '
-            'stroke-width="2"/>'
-        )
+        self.circle(x, y, 8, fill=fill, stroke=TONE[label], stroke_width=2)
 
     def arrow(self, x1: float, x2: float, y: float) -> None:
         self.line(x1, y, x2 - 6, y, stroke_width=2)
-        self.parts.append(
-            f'<path d="M{x2 - 8:g} {y - 5:g} L{x2:g} {y:g} L{x2 - 8:g} {y + 5:g} Z" fill="{GREY}"/>'
-        )
+        self.polygon([(x2 - 8, y - 5), (x2, y), (x2 - 8, y + 5)], fill=GREY)
 
     def label_box(self, x: float, y: float, w: float, h: float, label: str, text: str = "") -> None:
         """A box in the colour of a label, with the label written in it."""
@@ -104,11 +89,10 @@ class Sheet:
         )  # fmt: skip
 
     def __str__(self) -> str:
-        return "\n".join([*self.parts, "</svg>", ""])
-
-
-def _style(style: dict[str, object]) -> str:
-    return "".join(f' {name.replace("_", "-")}="{value}"' for name, value in style.items())
+        return self.alone(
+            *self.size, self.title, self.description, ground={"rx": 8, "fill": GROUND},
+            font_family="system-ui, sans-serif", font_size=14, fill=INK,
+        )  # fmt: skip
 
 
 MIDDLE = {"text_anchor": "middle"}
@@ -116,7 +100,7 @@ BOLD = {"font_weight": "bold"}
 SMALL = {"font_size": 12, "fill": GREY}
 
 
-def _people(sheet: Sheet, x: float, y: float) -> None:
+def _people(sheet: Drawing, x: float, y: float) -> None:
     """The table, 160 wide and 6 lines of 28 high."""
     for column, name in ((0, "row"), (48, "age"), (108, "buys")):
         sheet.text(x + column, y, name, **SMALL)
@@ -132,9 +116,9 @@ def _people(sheet: Sheet, x: float, y: float) -> None:
         sheet.text(x + 108, line, label, fill=TONE[label], **BOLD)
 
 
-def start() -> Sheet:
+def start() -> Drawing:
     """The start page: holes, worlds, the next question."""
-    sheet = Sheet(
+    sheet = Drawing(
         900, 300, "From a table with holes to the row that is worth cleaning",
         "A table of five people, two ages are blank. It stands for nine worlds. A person of 50 "
         "gets the same prediction in all nine, a person of 28 does not. Cleaning row 1 or row 3 is "
@@ -175,9 +159,9 @@ def start() -> Sheet:
     return sheet
 
 
-def line() -> Sheet:
+def line() -> Drawing:
     """Where everybody may be, on a line of ages."""
-    sheet = Sheet(
+    sheet = Drawing(
         760, 270, "Candidates on a line",
         "Five rows on a line of ages from 15 to 70. Rows 1 and 3 have three candidates each, at "
         "18, 30 and 65. The query point is at 28.",
@@ -202,9 +186,9 @@ def line() -> Sheet:
     return sheet
 
 
-def grid() -> Sheet:
+def grid() -> Drawing:
     """All nine worlds, and what each predicts."""
-    sheet = Sheet(
+    sheet = Drawing(
         560, 250, "The nine worlds",
         "Nine worlds in a grid: the age of row 1 across, the age of row 3 down. The query point 28 "
         "gets no in four of them and yes in five.",
@@ -224,11 +208,11 @@ def grid() -> Sheet:
     return sheet
 
 
-def order() -> Sheet:
+def order() -> Drawing:
     """Positions from near to far, and the reach."""
     found = positions(POINT)
     reach = sorted(max(abs(age - POINT) for age in ages) for ages in AGES)[K - 1]
-    sheet = Sheet(
+    sheet = Drawing(
         880, 190, "All candidates from near to far",
         "Nine candidates in order of distance from 28: row 1 at 30, row 3 at 30, row 2 at 35, row "
         "0 at 20, row 1 at 18, row 3 at 18, row 4 at 60; beyond the reach of 32 row 1 at 65 and "
@@ -254,9 +238,9 @@ def order() -> Sheet:
     return sheet
 
 
-def race() -> Sheet:
+def race() -> Drawing:
     """Which label has its second row first."""
-    sheet = Sheet(
+    sheet = Drawing(
         560, 280, "The race",
         "Across, where the second row of label no may be: 8, 10 or 37. Down, where the second row "
         "of label yes may be: 7, 10 or 32. No comes first in four of nine pairs.",
@@ -280,9 +264,9 @@ def race() -> Sheet:
     return sheet
 
 
-def tree() -> Sheet:
+def tree() -> Drawing:
     """The product tree of label yes when the scan is at row 0."""
-    sheet = Sheet(
+    sheet = Drawing(
         640, 250, "The tree of label yes",
         "Leaves: row 2 is z, row 3 is two thirds plus one third z, row 4 is one. Rows 2 and 3 "
         "multiply to two thirds z plus one third z squared, and so does the root.",
@@ -305,9 +289,9 @@ def tree() -> Sheet:
     return sheet
 
 
-def answers() -> Sheet:
+def answers() -> Drawing:
     """What each answer about row 1 or row 3 would leave."""
-    sheet = Sheet(
+    sheet = Drawing(
         760, 282, "What each answer would change",
         "Bars of the share of no and yes for the query point 28: now 4 to 5. If row 1 is 30 or 18, "
         "two thirds no; if 65, none. If row 3 is 30, none; if 18 or 65, two thirds no.",
@@ -335,7 +319,7 @@ def answers() -> Sheet:
     return sheet
 
 
-PICTURES: dict[str, Callable[[], Sheet]] = {
+PICTURES: dict[str, Callable[[], Drawing]] = {
     "start": start,
     "line": line,
     "grid": grid,

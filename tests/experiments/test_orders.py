@@ -15,7 +15,6 @@ from cpclean import is_certain
 from cpclean.experiments import orders as curves
 from cpclean.experiments.fresh import Sizes, fresh_space, generated_table
 from cpclean.experiments.spaces import Space
-from cpclean.report.svg import Line, Panel, chart
 
 SVG = "{http://www.w3.org/2000/svg}"
 SMALL = Sizes(train=60, val=40, test=80)
@@ -101,17 +100,16 @@ def test_quick_run_writes_everything_and_goes_on(tmp_path: Path) -> None:
     assert (tmp_path / "cleaning.csv").read_text(encoding="utf-8") == kept
 
 
-def test_a_chart_is_valid_and_escaped() -> None:
-    wide = Line("a < b", [0.0, 1.0], [0.1, 1.3], ([0.0, 1.0], [0.2, 1.5]))
-    text = chart(
-        "x & y", "z", [Panel("p > q", [wide, Line("c", [0, 1], [-0.1, 0.5], dashed=True)])]
-    )
-    root = ET.fromstring(text)
-    assert root.findtext(f"{SVG}title") == "x & y"
-    texts = [one.text for one in root.iter(f"{SVG}text")]
-    assert {"a < b", "p > q", "c", "z"} <= set(texts)
-    assert "-20%" in texts
-    assert "160%" in texts
-    lines = list(root.iter(f"{SVG}polyline"))
-    assert [one.get("stroke-dasharray") for one in lines] == [None, "6 3"]
-    assert len(list(root.iter(f"{SVG}polygon"))) == 1
+def test_a_picture_has_a_curve_for_all_that_is_measured() -> None:
+    steps = np.linspace(0.2, 1.0, 41).tolist()
+    lines = [line(strategy, steps) for strategy in (*curves.AT_ONCE, "random")]
+    lines.append(line("random", np.linspace(0.0, 1.0, 41).tolist(), 1))
+    root = ET.fromstring(curves.picture("T", lines))
+    texts = {one.text for one in root.iter(f"{SVG}text")}
+    assert {"T: cleaning row by row", "CPClean", "CPClean, 10 at once", "random, mean of 2",
+            "CPClean, vote", "random, mean of 2, default-filled world"} <= texts  # fmt: skip
+    assert len(list(root.iter(f"{SVG}polyline"))) == 3 + 4
+    assert len(list(root.iter(f"{SVG}polygon"))) == 1 + 2  # bands of what is random
+    strokes = [one.get("class") for one in root.iter(f"{SVG}polyline")]
+    assert len(set(strokes[:3])) == 3
+    assert len({one.split()[1] for one in strokes[3:]}) == 4  # not told by colour alone

@@ -34,7 +34,9 @@ from cpclean.experiments.spaces import Space
 from cpclean.experiments.store import Figures, Store, with_versions
 from cpclean.queries.certain import is_certain
 from cpclean.queries.model import Model
-from cpclean.report.svg import Line, Panel, chart, write_chart
+from cpclean.report.drawn import side_by_side
+from cpclean.report.picture_files import write_picture
+from cpclean.report.pictures import Curve, Lines, Picture
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -139,7 +141,7 @@ def reproduce(
     write_csv(lines, out / "cleaning_curves.csv")
     for table in dict.fromkeys(line["table"] for line in lines):
         own = [line for line in lines if line["table"] == table]
-        write_chart(picture(table, own), out / f"cleaning_{table}.svg")
+        write_picture(picture(table, own), out / f"cleaning_{table}.svg")
     text = markdown(lines)
     (out / "cleaning.md").write_text(text, encoding="utf-8")
     return text, finished
@@ -232,22 +234,34 @@ def _row(table: str, main: Mapping[str, str], own: Sequence[Mapping[str, str]]) 
 def picture(table: str, lines: Sequence[Mapping[str, str]]) -> str:
     """Certain share and gap closed against the share of rows cleaned, as SVG."""
     panels = []
-    for title, names in (
-        ("share of validation points that are certain", {"certain": ""}),
-        ("gap closed on test points", {"world": ", default-filled world", "vote": ", vote"}),
+    for name, title, parts in (
+        ("certain", "share of validation points that are certain", {"certain": ""}),
+        ("gap", "gap closed on test points", {"world": ", default-filled world", "vote": ", vote"}),
     ):
-        found = []
-        for name, suffix in names.items():
-            for strategy in (*AT_ONCE, "random") if name == "certain" else ("cpclean", "random"):
-                runs = curves(lines, strategy, name)
-                if not len(runs) or np.isnan(runs).any():
-                    continue
-                label = strategy.replace("cpclean", "CPClean")
-                label += f", mean of {len(runs)}" if strategy == "random" else ""
-                spread = (runs.min(axis=0), runs.max(axis=0)) if len(runs) > 1 else None
-                dashed = name == "vote" or strategy not in ("cpclean", "random")
-                mean = runs.mean(axis=0).tolist()
-                found.append(Line(label + suffix, GRID, mean, spread, dashed))
+        found = [
+            curve
+            for part, suffix in parts.items()
+            for strategy in ((*AT_ONCE, "random") if name == "certain" else ("cpclean", "random"))
+            if (curve := _curve(lines, strategy, part, suffix)) is not None
+        ]
         if found:
-            panels.append(Panel(title, found))
-    return chart(f"{table}: cleaning row by row", "share of rows with holes cleaned", panels)
+            across = "share of rows with holes cleaned"
+            drawing = Lines(tuple(found), across, title, x_percent=True, from_zero=True)
+            panels.append(Picture(name, title, "", drawing))
+    return side_by_side(f"{table}: cleaning row by row", panels)
+
+
+def _curve(
+    lines: Sequence[Mapping[str, str]], strategy: str, name: str, suffix: str
+) -> Curve | None:
+    """The mean of a strategy's runs and the band that they are in; None if not all is measured."""
+    runs = curves(lines, strategy, name)
+    if not len(runs) or np.isnan(runs).any():
+        return None
+    label = strategy.replace("cpclean", "CPClean")
+    label += f", mean of {len(runs)}" if strategy == "random" else ""
+    dashes = {"cpclean": "solid", "random": "dashdot"} if name != "vote" else {"random": "dot"}
+    band = [tuple(edge.tolist()) for edge in (runs.min(axis=0), runs.max(axis=0))]
+    low, high = band if len(runs) > 1 else (None, None)
+    mean = tuple(runs.mean(axis=0).tolist())
+    return Curve(label + suffix, tuple(GRID), mean, low, high, dashes.get(strategy, "dash"))

@@ -18,7 +18,9 @@ from cpclean.experiments.markdown import markdown_table
 from cpclean.experiments.measures import NEIGHBORS, Gap, filled
 from cpclean.experiments.spaces import Space
 from cpclean.experiments.store import Figures, Store, with_versions
-from cpclean.report.svg import Line, Panel, chart, write_chart
+from cpclean.report.drawn import side_by_side
+from cpclean.report.picture_files import write_picture
+from cpclean.report.pictures import DASHES, Curve, Lines, Picture
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -54,7 +56,7 @@ def reproduce(
     finished = run_jobs(list(_jobs(folder, sizes)), store, console, n_jobs)
     lines = store.lines()
     if lines:
-        write_chart(picture(lines), out / "validation.svg")
+        write_picture(picture(lines), out / "validation.svg")
     text = markdown(lines)
     (out / "validation.md").write_text(text, encoding="utf-8")
     return text, finished
@@ -97,22 +99,23 @@ def _cell(line: Mapping[str, str] | None) -> str:
 def picture(lines: Sequence[Mapping[str, str]]) -> str:
     """Rows cleaned and gap closed against the number of points, as SVG."""
     done = [line for line in lines if line["answers"]]
-    most = max(int(line["points"]) for line in done)
     panels = []
-    for title, value in (
-        ("share of rows cleaned", _cleaned),
-        ("gap closed on test points", _closed),
+    for name, title, value in (
+        ("cleaned", "share of rows cleaned", _cleaned),
+        ("gap", "gap closed on test points", _closed),
     ):
-        found = []
+        found: list[Curve] = []
         for table in dict.fromkeys(line["table"] for line in done):
             own = sorted((one for one in done if one["table"] == table), key=_points)
             values = [value(one) for one in own]
             if not any(one != one for one in values):
-                found.append(Line(table, [_points(one) / most for one in own], values))
+                places = tuple(float(_points(one)) for one in own)
+                dash = DASHES[len(found) % len(DASHES)]
+                found.append(Curve(table, places, tuple(values), dash=dash))
         if found:
-            panels.append(Panel(title, found))
-    axis = f"validation points, as a share of {most:,}"
-    return chart("Size of the validation set", axis, panels)
+            drawing = Lines(tuple(found), "validation points", title, from_zero=True)
+            panels.append(Picture(name, title, "", drawing))
+    return side_by_side("Size of the validation set", panels)
 
 
 def _points(line: Mapping[str, str]) -> int:

@@ -67,7 +67,11 @@ def _plain(label: str, shares: Sequence[float], start: float | None, dash: str) 
     places = thinned(len(shares))
     first = 1 if start is None else 0
     return Curve(
-        label, tuple(float(first + at) for at in places), picked(shares, places), dash=dash
+        label,
+        tuple(float(first + at) for at in places),
+        picked(shares, places),
+        dash=dash,
+        dot=dash == "solid",
     )
 
 

@@ -11,7 +11,8 @@ from html import escape
 from typing import Any
 
 from cpclean.analysis.words import percent, shortened
-from cpclean.report.drawn import floor_and_step, whole_ticks
+from cpclean.report.axes import across_axis, share_axis, whole_ticks
+from cpclean.report.colours import FONT, colours
 from cpclean.report.pictures import Bars, Grid, Lines, Picture
 
 Figure = dict[str, Any]
@@ -30,18 +31,15 @@ class Look:
     colours: tuple[str, ...]
 
 
-LIGHT = Look(
-    "#ffffff", "#1c2733", "#7a8793", "#d5dbe1", ("#0b62a4", "#b8500a", "#1b7f5c", "#8a3f8f")
-)
-DARK = Look(
-    "#161b22", "#e3e8ee", "#7d8894", "#39424e", ("#6cb6f5", "#f2a65a", "#5fd0a5", "#d79be0")
-)
-FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+def _look(dark: bool) -> Look:
+    known = colours(dark)
+    series = tuple(known[f"c{number}"] for number in (1, 2, 3, 4))
+    return Look(known["paper"], known["ink"], known["edge"], known["rule"], series)
 
 
 def figure(*pictures: Picture, dark: bool = False, titles: bool = True) -> Figure:
     """Pictures below each other as one figure."""
-    look = DARK if dark else LIGHT
+    look = _look(dark)
     sizes = [_height(picture) for picture in pictures]
     total = sum(sizes) + GAP * (len(pictures) - 1)
     top, bottom = (64 if titles else 16), 56
@@ -136,8 +134,7 @@ def _parts(picture: Picture, look: Look) -> Parts:
 
 def _lines(drawing: Lines, look: Look) -> Parts:
     traces: list[Trace] = []
-    first = min((curve.x[0] for curve in drawing.curves), default=0.0)
-    last = max([first + 1, *(curve.x[-1] for curve in drawing.curves)])
+    first, last = across_axis(drawing)
     for number, curve in enumerate(drawing.curves):
         colour = look.colours[number % len(look.colours)]
         if curve.low is not None and curve.high is not None:
@@ -166,11 +163,12 @@ def _lines(drawing: Lines, look: Look) -> Parts:
             }
         )
     across = {"title": _said(drawing.x_title), "range": [first, last + 0.02 * (last - first)],
-              "tickformat": ",d", "showgrid": False, "showline": True}  # fmt: skip
-    if last - first <= 8:
+              "tickformat": ".0%" if drawing.x_percent else ",d", "showgrid": False,
+              "showline": True}  # fmt: skip
+    if last - first <= 8 and not drawing.x_percent:
         across["tickvals"] = whole_ticks(first, last, 8)
-    low, step = floor_and_step(drawing)
-    up = {"title": _said(drawing.y_title), "range": [low, 1 + 0.03 * (1 - low)],
+    low, high, step = share_axis(drawing)
+    up = {"title": _said(drawing.y_title), "range": [low, high + 0.03 * (high - low)],
           "tickformat": ".0%", "tick0": low, "dtick": step}  # fmt: skip
     return across, up, traces, {"shapes": [], "notes": []}
 

@@ -12,27 +12,37 @@ from dataclasses import dataclass
 from typing import Any
 
 Numbers = tuple[float, ...]
+DASHES = ("solid", "dash", "dashdot", "dot")
 
 
 @dataclass(frozen=True)
 class Curve:
-    """A line through points, and a band around it; told from others by colour and by dashes."""
+    """A line through points, and a band around it; told from others by colour and by dashes.
+
+    `dot` marks where it ends: that is where things stand now.
+    """
 
     label: str
     x: Numbers
     y: Numbers
     low: Numbers | None = None
     high: Numbers | None = None
-    dash: str = "solid"  # or "dash", "dashdot", "dot"
+    dash: str = "solid"  # one of DASHES
+    dot: bool = False
 
 
 @dataclass(frozen=True)
 class Lines:
-    """Curves over common axes; y is a share from 0 to 1."""
+    """Curves over common axes; y is a share, as a rule from 0 to 1, and x a number or a share.
+
+    Where all shares are large, the upright axis begins above 0, unless it is to be `from_zero`.
+    """
 
     curves: tuple[Curve, ...]
     x_title: str
     y_title: str
+    x_percent: bool = False
+    from_zero: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,8 +84,8 @@ class Picture:
     title: str
     says: str
     drawing: Lines | Bars | Grid
-    headers: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    headers: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
 
 
 def thinned(size: int, most: int = 200) -> list[int]:

@@ -21,14 +21,13 @@ def picture_of(progress: ProgressView) -> Picture:
         "Certain predictions, row by row",
         outlook(progress),
         Lines(tuple(curves), "rows cleaned", "certain"),
-        (),
-        (),
     )
 
 
 def _curve(label: str, points: Points, dash: str = "solid") -> Curve:
     kept = [points[at] for at in thinned(len(points))]
-    return Curve(label, tuple(float(x) for x, _ in kept), tuple(y for _, y in kept), dash=dash)
+    x, y = tuple(float(x) for x, _ in kept), tuple(y for _, y in kept)
+    return Curve(label, x, y, dash=dash, dot=dash == "solid")
 
 
 def _shares(points: Points, like: Points) -> tuple[float, ...] | None:
