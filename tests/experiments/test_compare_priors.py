@@ -106,8 +106,8 @@ def test_gap_closed_on_the_published_spaces(name: str, label: float, tuned: floa
 
 
 def test_label_does_harm_where_its_assumption_fails() -> None:
-    """The example of docs/priors.md: what is typical of a class is hidden."""
-    text = (Path(__file__).resolve().parents[2] / "docs" / "priors.md").read_text("utf-8")
+    """The example of docs/how/priors.md: what is typical of a class is hidden."""
+    text = (Path(__file__).resolve().parents[2] / "docs/how/priors.md").read_text("utf-8")
     code = text.split("```python")[-1].split("```")[0]
     written = [float(figure) for figure in re.findall(r"0\.\d{3}", code)]
     seen = io.StringIO()

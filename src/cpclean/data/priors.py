@@ -50,7 +50,7 @@ class RowPrior(Protocol):
 
 
 # "label" trusts a class's own observations as soon as there are clearly more of them than this.
-# How it was chosen, and how to choose it for one's own data, is told in docs/priors.md.
+# docs/results/priors.md says how it was chosen, and how to choose it for other data.
 SMOOTHING = 1.0
 
 
