@@ -37,7 +37,7 @@ THINKING = 0.6  # seconds at most
 LIMIT = 0.1
 
 
-Said = tuple[str, int, int]  # who, row, candidate
+NewEvent = tuple[str, int, int]  # who, row, candidate
 
 
 @dataclass
@@ -46,7 +46,7 @@ class Person:
 
     answers: list[float] = field(default_factory=list)
     nothing: list[float] = field(default_factory=list)
-    confirmed: list[tuple[int, Said]] = field(default_factory=list)
+    confirmed: list[tuple[int, NewEvent]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,8 @@ class Served:
 
     answers: list[float]
     nothing: list[float]
-    confirmed: list[tuple[int, Said]]
-    kept: list[tuple[int, Said]]
+    confirmed: list[tuple[int, NewEvent]]
+    kept: list[tuple[int, NewEvent]]
     holes: int
     cpu: float
 

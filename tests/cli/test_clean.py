@@ -209,8 +209,8 @@ def test_json_is_all_that_is_on_stdout(files):
     [
         (("--log", "."), "is a directory; name a file in it for the answers"),
         (("--log", "none/a.jsonl"), "there is no folder 'none'"),
-        (("--log", "/proc/a.jsonl"), "answers cannot be kept in '/proc/a.jsonl'"),
-        (("--log", "truth.csv"), "is no log of answers"),
+        (("--log", "/proc/a.jsonl"), "answers cannot be saved in '/proc/a.jsonl'"),
+        (("--log", "truth.csv"), "is not a log of answers"),
         (("--log", "train.csv"), "--log is train.csv itself"),
         (("--out", "train.csv"), "--out is train.csv itself"),
         (("--out", "."), "must end in one of"),

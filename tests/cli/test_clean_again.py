@@ -60,7 +60,7 @@ def test_a_changed_table_is_refused(files):
     result = run(said="1\n")
     assert result.exit_code == 2
     assert "belongs to something else: other table" in result.stderr
-    assert "name another file" in result.stderr
+    assert "choose another file" in result.stderr
     assert Path("train.csv.answers.jsonl").read_bytes() == before
 
 
@@ -95,7 +95,7 @@ def test_a_torn_log_is_told_and_goes_on(files):
     log.write_bytes(log.read_bytes()[:-9])
     result = run(said="1\n")
     assert result.exit_code == 0, result.output
-    assert "was torn" in result.stderr
+    assert "was incomplete" in result.stderr
     assert "Going on from train.csv.answers.jsonl: 1 answer so far." in result.stdout
     assert len(events()) == 2
 
@@ -149,7 +149,7 @@ def test_two_at_once_on_one_log(files):
         until(process.stdout, "help > ")
         result = run(said="1\n")
         assert result.exit_code == 2
-        assert "is in use: another process is taking answers for it" in result.stderr
+        assert "is in use: another process is saving answers in it" in result.stderr
         process.stdin.write("1\n")
         process.stdin.flush()
         until(process.stdout, "help > ")
@@ -166,8 +166,8 @@ def test_no_room_for_the_answer(files):
     process = start(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit))
     _, err = process.communicate("1\n1\n1\n", timeout=60)
     assert process.returncode == 1
-    assert "not taken: 'train.csv.answers.jsonl' cannot be written: File too large" in err
-    assert "Everything before is in it (1 answer)" in err
+    assert "not saved: 'train.csv.answers.jsonl' cannot be written: File too large" in err
+    assert "Everything saved before is safe (1 answer)" in err
     assert "Traceback" not in err
     assert Path("train.csv.answers.jsonl").stat().st_size == size
     assert run(said="1\n").exit_code == 0
@@ -234,7 +234,7 @@ def test_in_a_terminal_without_room_the_answer_can_be_tried_again(files, monkeyp
     terminal = Terminal(limit=(size + 9, size + 9_999))
     terminal.until("help > ")
     terminal.type("1\n")
-    assert "not taken" in terminal.until("help > ")
+    assert "not saved" in terminal.until("help > ")
     resource.prlimit(terminal.process.pid, resource.RLIMIT_FSIZE, (size + 9_999, size + 9_999))
     terminal.type("1\n")
     terminal.until("2 answers so far")

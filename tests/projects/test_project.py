@@ -329,7 +329,7 @@ def test_numbers_of_numpy_become_plain(value, plain):
 def test_values_that_cannot_be_stored_are_refused():
     frame = numbers().assign(odd=pd.cut(numbers()["c"], 3).astype(object))
     with pytest.raises(
-        TableError, match=r"column 'odd' holds .* of type Interval, which cannot be"
+        TableError, match=r"column 'odd' has .* of type Interval, which cannot be saved"
     ):
         made(frame, complete(frame)).to_bytes()
 
@@ -346,7 +346,10 @@ def test_values_that_cannot_be_stored_are_refused():
         ({"random_state": -1}, "random_state must be"),
         ({"target_share": 2}, "target_share must be"),
         ({"strategy": "cost"}, 'strategy "cost" needs costs'),
-        ({"about": {"file": object()}}, "the settings of a project must be such as JSON holds"),
+        (
+            {"about": {"file": object()}},
+            "the settings of a project must be something JSON can hold",
+        ),
     ],
 )
 def test_settings_that_cannot_be_are_refused(settings, message):
@@ -379,18 +382,20 @@ def test_a_dataset_is_no_project():
 def test_bytes_that_are_no_project(change):
     content = made(numbers()).to_bytes()
     odd = {"cut": content[: len(content) // 2], "empty": b"", "text": b"a,b\n1,2\n"}[change]
-    with pytest.raises(StorageError, match="the stored project cannot be read"):
+    with pytest.raises(StorageError, match="the saved project cannot be read"):
         Project.from_bytes(odd)
 
 
 def test_other_bytes_of_ours_are_no_project():
-    with pytest.raises(StorageError, match="these bytes are no stored project"):
+    with pytest.raises(StorageError, match="these bytes are not a saved project"):
         Project.from_bytes(packing.Packer().done({"cpclean": "else"}))
 
 
 def test_a_project_from_the_future_is_refused():
     content = packing.Packer().done({"cpclean": "project", "format": 99})
-    with pytest.raises(FutureError, match=r"newer cpclean \(format 99; this one reads up to 1\)"):
+    with pytest.raises(
+        FutureError, match=r"newer cpclean \(format 99; this one reads formats up to 1\). Upgrade"
+    ):
         Project.from_bytes(content)
 
 

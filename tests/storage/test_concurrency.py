@@ -12,7 +12,7 @@ import pytest
 from projects.making import N_DIRTY
 
 from cpclean.errors import CPCleanError, RefusedError
-from cpclean.storage.contract import Said
+from cpclean.storage.events import NewEvent
 from cpclean.storage.opening import open_storage
 
 N_THREADS = 8
@@ -47,7 +47,7 @@ def answer_all(storage, who, places=1):
             return mine
         lease = storage.lease(ranking, who, 60, places, seen=last)
         if lease is not None:
-            storage.append(Said("answer", who, lease.row, candidate=1), uuid4().hex)
+            storage.append(NewEvent("answer", who, lease.row, candidate=1), uuid4().hex)
             mine.append(lease.row)
 
 
@@ -88,17 +88,17 @@ def test_two_places_are_for_two_people(storage):
 
 
 def test_one_request_from_many_is_one_event(storage):
-    said = Said("answer", "Ann", 3, candidate=1)
+    said = NewEvent("answer", "Ann", 3, candidate=1)
     assert len({e.number for e in in_threads(lambda _: storage.append(said, "the same"))}) == 1
     check_log(storage.events(), 1)
 
 
 def test_one_event_is_undone_once(storage):
-    storage.append(Said("answer", "Ann", 3, candidate=1), "r")
+    storage.append(NewEvent("answer", "Ann", 3, candidate=1), "r")
 
     def work(number):
         try:
-            return storage.append(Said("undo", "Bob", undoes=1), f"undo {number}")
+            return storage.append(NewEvent("undo", "Bob", undoes=1), f"undo {number}")
         except RefusedError as problem:
             return str(problem)
 
@@ -114,7 +114,7 @@ def test_a_reader_misses_nothing(storage):
     def work(number):
         if number:
             for turn in range(10):
-                storage.append(Said("skip", f"person {number}", turn), f"{number}-{turn}")
+                storage.append(NewEvent("skip", f"person {number}", turn), f"{number}-{turn}")
             return
         while len(seen) < 10 * (N_THREADS - 1):
             seen.extend(event.number for event in storage.events(after=seen[-1] if seen else 0))
@@ -140,7 +140,7 @@ def test_many_create_at_once(shared_url, project):
     def work(number):
         with open_storage(shared_url) as storage:
             storage.create(project)
-            storage.append(Said("skip", "Ann", number), f"r{number}")
+            storage.append(NewEvent("skip", "Ann", number), f"r{number}")
 
     in_threads(work, 4)
     with open_storage(shared_url) as storage:

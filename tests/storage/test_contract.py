@@ -1,4 +1,4 @@
-"""The contract of `cpclean.storage.contract`, on every storage alike."""
+"""The contract of `cpclean.storage.contract`, for every storage."""
 
 import time
 from datetime import UTC, timedelta
@@ -7,7 +7,7 @@ import pytest
 from projects.making import N_DIRTY, make_project
 
 from cpclean.errors import RefusedError, StorageError
-from cpclean.storage.contract import Lease, Said
+from cpclean.storage.events import Lease, NewEvent
 from cpclean.storage.opening import open_storage
 
 ODD_TEXTS = [
@@ -20,48 +20,49 @@ ODD_TEXTS = [
 ]
 
 # Tried one after the other: a new database for each would take longer than all of them.
-NO_EVENTS = [
-    (Said("guess", "Ann", 3), "kind must be one of answer, correction, skip, undo"),
-    (Said("answer", "Ann", 3), "an answer needs value"),
-    (Said("answer", "Ann", None, candidate=1), "an answer needs row"),
-    (Said("answer", "Ann", 3, candidate=1, value=2), "an answer takes no value"),
-    (Said("correction", "Ann", 3, 1, undoes=1), "a correction takes no undoes"),
-    (Said("skip", "Ann", 3, candidate=1), "a skip takes no candidate"),
-    (Said("undo", "Ann"), "an undo needs undoes"),
-    (Said("undo", "Ann", 3, undoes=1), "an undo takes no row"),
-    (Said("skip", "Ann", -1), "row must be an int of at least 0; got -1"),
-    (Said("skip", "Ann", True), "row must be an int"),
-    (Said("answer", "Ann", 3, candidate=2**70), "candidate must be an int"),
-    (Said("skip", "", 3), "who must be text of 1 to 200 characters"),
-    (Said("skip", "x" * 201, 3), "who must be text .*; got 201 characters"),
-    (Said("skip", None, 3), "who must be text"),
-    (Said("skip", "a\0b", 3), "who must be text without null signs"),
-    (Said("skip", "a\ud800", 3), "who must be text without null signs"),
-    (Said("answer", "Ann", 3, value={"a": float("nan")}), "such as JSON holds"),
-    (Said("answer", "Ann", 3, value={1, 2}), "such as JSON holds"),
-    (Said("answer", "Ann", 3, value="x" * 100_001), "100,000 characters as JSON"),
-    (Said("skip", "Ann", 3, seconds=-1.0), "seconds must be None or a number"),
-    (Said("skip", "Ann", 3, seconds=float("inf")), "seconds must be None or a number"),
+INVALID_EVENTS = [
+    (NewEvent("guess", "Ann", 3), "kind must be one of answer, correction, skip, undo"),
+    (NewEvent("answer", "Ann", 3), "an answer needs value"),
+    (NewEvent("answer", "Ann", None, candidate=1), "an answer needs row"),
+    (NewEvent("answer", "Ann", 3, candidate=1, value=2), "an answer takes no value"),
+    (NewEvent("correction", "Ann", 3, 1, undoes=1), "a correction takes no undoes"),
+    (NewEvent("skip", "Ann", 3, candidate=1), "a skip takes no candidate"),
+    (NewEvent("undo", "Ann"), "an undo needs undoes"),
+    (NewEvent("undo", "Ann", 3, undoes=1), "an undo takes no row"),
+    (NewEvent("skip", "Ann", -1), "row must be an int of at least 0; got -1"),
+    (NewEvent("skip", "Ann", True), "row must be an int"),
+    (NewEvent("answer", "Ann", 3, candidate=2**70), "candidate must be an int"),
+    (NewEvent("skip", "", 3), "who must be text of 1 to 200 characters"),
+    (NewEvent("skip", "x" * 201, 3), "who must be text .*; got 201 characters"),
+    (NewEvent("skip", None, 3), "who must be text"),
+    (NewEvent("skip", "a\0b", 3), "who must be text without null characters"),
+    (NewEvent("skip", "a\ud800", 3), "who must be text without null characters"),
+    (NewEvent("answer", "Ann", 3, value={"a": float("nan")}), "something JSON can hold"),
+    (NewEvent("answer", "Ann", 3, value={1, 2}), "something JSON can hold"),
+    (NewEvent("answer", "Ann", 3, value="x" * 100_001), "at most 100,000 characters as JSON"),
+    (NewEvent("skip", "Ann", 3, seconds=-1.0), "seconds must be None or a number"),
+    (NewEvent("skip", "Ann", 3, seconds=float("inf")), "seconds must be None or a number"),
 ]
-NO_LEASES = [
+INVALID_LEASES = [
     (([1], "Ann", 0), "seconds must be a number above 0"),
     (([1], "Ann", float("nan")), "seconds must be a number above 0"),
     (([1], "Ann", "60"), "seconds must be a number above 0"),
     (([1], "", 60), "who must be text"),
     ((["1"], "Ann", 60), "a ranking must list rows"),
     (([1], "Ann", 60, 0), "places must be an int of at least 1; got 0"),
+    (([1], "Ann", 60, {1: 1, 2: "3"}), "places must be an int of at least 1; got '3'"),
 ]
 
 
 def answer(row, who="Ann", candidate=1, **more):
-    return Said("answer", who, row, candidate=candidate, **more)
+    return NewEvent("answer", who, row, candidate=candidate, **more)
 
 
 class TestProject:
     def test_a_new_storage_has_none(self, empty_storage):
         assert empty_storage.project() is None
 
-    def test_what_is_put_in_comes_out(self, storage, project):
+    def test_what_is_saved_comes_back(self, storage, project):
         again = storage.project()
         assert again.digest() == project.digest()
         assert again.settings == project.settings
@@ -74,7 +75,7 @@ class TestProject:
         assert storage.last() == 1
 
     def test_another_project_is_refused(self, storage, project):
-        with pytest.raises(RefusedError, match="holds another project already"):
+        with pytest.raises(RefusedError, match="already holds another project"):
             storage.create(make_project(n_neighbors=1))
         assert storage.project().settings == project.settings
 
@@ -96,14 +97,14 @@ class TestProject:
 
 
 class TestLog:
-    def test_an_event_comes_back_as_it_was_said(self, storage):
+    def test_an_event_comes_back_as_it_was(self, storage):
         before = storage.now()
         value = {"a": 41.5, "tags": ["x", None, True], "Zoë": "\x00 \ud800 '\";--"}
         said = [
             answer(3, seconds=12.5),
-            Said("correction", "Bob", 3, value=value),
-            Said("skip", "Ann", 4, seconds=0.0),
-            Said("undo", "Cem", undoes=2),
+            NewEvent("correction", "Bob", 3, value=value),
+            NewEvent("skip", "Ann", 4, seconds=0.0),
+            NewEvent("undo", "Cem", undoes=2),
         ]
         events = [storage.append(one, f"r{n}") for n, one in enumerate(said)]
         assert storage.events() == events
@@ -125,7 +126,7 @@ class TestLog:
 
     def test_an_undo_has_no_entry(self, storage):
         storage.append(answer(3), "r1")
-        event = storage.append(Said("undo", "Ann", undoes=1), "r2")
+        event = storage.append(NewEvent("undo", "Ann", undoes=1), "r2")
         with pytest.raises(RefusedError, match="event 2 is an undo"):
             _ = event.entry
 
@@ -138,17 +139,17 @@ class TestLog:
         assert storage.events(after=99) == []
         assert storage.last() == 6
 
-    def test_a_request_is_taken_in_once(self, storage):
+    def test_a_request_is_saved_once(self, storage):
         first = storage.append(answer(3, seconds=1.0), "r1")
         storage.append(answer(4), "r2")
         # How long it took is measured anew when a form is sent again.
         assert storage.append(answer(3, seconds=2.0), "r1") == first
         assert storage.last() == 2
 
-    def test_a_repeated_undo_is_taken_in_once(self, storage):
+    def test_a_repeated_undo_is_saved_once(self, storage):
         storage.append(answer(3), "r1")
-        first = storage.append(Said("undo", "Ann", undoes=1), "r2")
-        assert storage.append(Said("undo", "Ann", undoes=1), "r2") == first
+        first = storage.append(NewEvent("undo", "Ann", undoes=1), "r2")
+        assert storage.append(NewEvent("undo", "Ann", undoes=1), "r2") == first
         assert storage.last() == 2
 
     def test_a_request_id_is_for_one_thing(self, storage):
@@ -161,16 +162,16 @@ class TestLog:
     def test_an_undo_names_an_event_that_counts(self, storage):
         storage.append(answer(3), "r1")
         with pytest.raises(RefusedError, match="there is no event 2 to undo"):
-            storage.append(Said("undo", "Ann", undoes=2), "r2")
-        storage.append(Said("undo", "Ann", undoes=1), "r2")
+            storage.append(NewEvent("undo", "Ann", undoes=2), "r2")
+        storage.append(NewEvent("undo", "Ann", undoes=1), "r2")
         with pytest.raises(RefusedError, match="event 1 is undone already"):
-            storage.append(Said("undo", "Bob", undoes=1), "r3")
-        storage.append(Said("undo", "Ann", undoes=2), "r4")  # the undo is taken back
-        storage.append(Said("undo", "Bob", undoes=1), "r5")
+            storage.append(NewEvent("undo", "Bob", undoes=1), "r3")
+        storage.append(NewEvent("undo", "Ann", undoes=2), "r4")  # the undo is taken back
+        storage.append(NewEvent("undo", "Bob", undoes=1), "r5")
         assert [event.undoes for event in storage.events()] == [None, 1, 2, 1]
 
-    def test_what_is_no_event_is_refused(self, storage):
-        for said, message in NO_EVENTS:
+    def test_invalid_events_are_refused(self, storage):
+        for said, message in INVALID_EVENTS:
             with pytest.raises(RefusedError, match=message):
                 storage.append(said, "r1")
         assert storage.last() == 0
@@ -182,7 +183,7 @@ class TestLog:
 
     def test_texts_are_only_texts(self, storage):
         for number, text in enumerate(ODD_TEXTS):
-            event = storage.append(Said("answer", text, 3, value={text: text}), text)
+            event = storage.append(NewEvent("answer", text, 3, value={text: text}), text)
             assert storage.events(after=number) == [event]
             assert (event.who, event.value, event.request_id) == (text, {text: text}, text)
             assert storage.lease([3], text, 10, places=99).who == text
@@ -246,15 +247,15 @@ class TestLeases:
         assert storage.release(odd) is False
 
     @pytest.mark.parametrize("kind", ["answer", "correction", "skip"])
-    def test_speaking_of_a_row_ends_ones_own_lease(self, storage, kind):
+    def test_an_event_about_a_row_ends_ones_own_lease(self, storage, kind):
         storage.lease([5], "Ann", 60, places=2)
         bobs = storage.lease([5], "Bob", 60, places=2)
         other = storage.lease([6], "Ann", 60)
-        said = Said(kind, "Ann", 5, candidate=None if kind == "skip" else 1)
+        said = NewEvent(kind, "Ann", 5, candidate=None if kind == "skip" else 1)
         storage.append(said, "r1")
         assert storage.leases() == [bobs, other]
 
-    def test_speaking_of_a_row_that_somebody_else_holds(self, storage):
+    def test_an_event_about_a_row_that_somebody_else_holds(self, storage):
         lease = storage.lease([5], "Ann", 60)
         assert storage.append(answer(5, "Bob"), "r1").number == 1
         assert storage.leases() == [lease]
@@ -262,30 +263,30 @@ class TestLeases:
     def test_an_undo_ends_no_lease(self, storage):
         storage.append(answer(5), "r1")
         lease = storage.lease([5], "Ann", 60)
-        storage.append(Said("undo", "Ann", undoes=1), "r2")
+        storage.append(NewEvent("undo", "Ann", undoes=1), "r2")
         assert storage.leases() == [lease]
 
-    def test_rows_with_news_are_passed_over(self, storage):
+    def test_rows_with_later_events_are_passed_over(self, storage):
         storage.append(answer(5), "r1")
         storage.append(answer(3), "r2")
         assert storage.lease([5, 3, 7], "Bob", 60, seen=0).row == 7
         assert storage.lease([5, 3, 8], "Bob", 60, seen=1).row == 5
         assert storage.lease([3, 8], "Bob", 60, seen=2).row == 3
 
-    def test_rows_of_clean_rows_can_be_told_but_not_leased(self, storage):
+    def test_clean_rows_can_be_answered_but_not_leased(self, storage):
         assert storage.append(answer(N_DIRTY + 1), "r1").row == N_DIRTY + 1
-        with pytest.raises(RefusedError, match="rows with holes of the project only; got 41, 99"):
+        with pytest.raises(RefusedError, match="rows of the project that have holes; got 41, 99"):
             storage.lease([1, 41, 99], "Ann", 60)
 
-    def test_what_is_no_lease_is_refused(self, storage):
-        for arguments, message in NO_LEASES:
+    def test_invalid_leases_are_refused(self, storage):
+        for arguments, message in INVALID_LEASES:
             with pytest.raises(RefusedError, match=message):
                 storage.lease(*arguments)
         assert storage.leases() == []
 
 
-def test_time_is_told_by_the_database(shared_url, project, monkeypatch):
-    """A process whose clock is a day ahead neither ends leases nor dates events wrongly."""
+def test_times_come_from_the_clock_of_the_database(shared_url, project, monkeypatch):
+    """A process whose clock is a day ahead neither ends leases nor misdates events."""
     with open_storage(shared_url) as storage:
         storage.create(project)
         before = storage.now()
@@ -298,7 +299,7 @@ def test_time_is_told_by_the_database(shared_url, project, monkeypatch):
         assert storage.append(answer(6), "r1").at - before < timedelta(seconds=60)
 
 
-def test_what_is_stored_is_there_for_others(shared_url, project):
+def test_what_is_saved_is_there_for_others(shared_url, project):
     with open_storage(shared_url) as storage:
         storage.create(project)
         event = storage.append(answer(6), "r1")

@@ -1,4 +1,4 @@
-"""What breaks: processes, disks, locks, connections. What was acknowledged is there, once."""
+"""What breaks: processes, disks, locks, connections. What was acknowledged is saved, once."""
 
 import os
 import signal
@@ -13,13 +13,13 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from cpclean.errors import FullError, GoneError, LockedError, StorageError
-from cpclean.storage.contract import Said
+from cpclean.storage.events import NewEvent
 from cpclean.storage.opening import open_storage
 from cpclean.storage.sqlite import SqliteStorage
 
 
 def answer(row, who="Ann", **more):
-    return Said("answer", who, row, candidate=1, **more)
+    return NewEvent("answer", who, row, candidate=1, **more)
 
 
 # -- a process is killed -------------------------------------------------------------------------
@@ -42,7 +42,7 @@ def test_a_killed_writer_loses_nothing_that_was_acknowledged(shared_url, project
         assert set(acknowledged) <= set(ids)
         # At most the one that was being written is there without having been acknowledged.
         assert len(ids) <= len(acknowledged) + 2
-        said = Said("answer", "first", 24, value={"a": 24.0}, seconds=0.5)
+        said = NewEvent("answer", "first", 24, value={"a": 24.0}, seconds=0.5)
         assert storage.append(said, "first-24").number <= len(ids)
         assert storage.last() == len(ids)
 
@@ -52,14 +52,14 @@ def test_a_killed_writer_loses_nothing_that_was_acknowledged(shared_url, project
 
 @pytest.fixture
 def file(tmp_path, project):
-    """A project in a file, which waits for other writers a short time only."""
+    """A project in a file, which waits only a short time for other writers."""
     with SqliteStorage(tmp_path / "x.db", busy_seconds=0.3) as storage:
         storage.create(project)
         storage.append(answer(3), "r1")
         yield storage
 
 
-def test_a_lock_that_lasts_is_told_and_nothing_is_lost(file, tmp_path):
+def test_a_lock_that_lasts_is_reported_and_nothing_is_lost(file, tmp_path):
     other = sqlite3.connect(tmp_path / "x.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(LockedError, match=r"others have been writing to .* 0\.3 seconds"):
@@ -97,11 +97,11 @@ def small_disk(tmp_path):
     subprocess.run(["umount", "-l", str(place)], check=True)
 
 
-SAID = Said("answer", "Ann", 3, value={"a": "x" * 5000})
+SAID = NewEvent("answer", "Ann", 3, value={"a": "x" * 5000})
 
 
 def fill(storage):
-    """Append until it fails; how many were taken in."""
+    """Append until it fails; how many were saved, and the error."""
     for number in range(2000):
         try:
             storage.append(SAID, f"fill {number}")
@@ -117,15 +117,15 @@ def check_sound(path, n_events):
     raw.close()
 
 
-def test_a_full_disk_is_told_and_nothing_is_lost(small_disk, project):
+def test_a_full_disk_is_reported_and_nothing_is_lost(small_disk, project):
     filler = small_disk / "filler"
     filler.write_bytes(b"x" * 1_200_000)
     with open_storage(small_disk / "x.db") as storage:
         storage.create(project)
         taken, problem = fill(storage)
         assert isinstance(problem, FullError)
-        assert "the disk that" in str(problem)
-        assert "is full. Make room and try again; everything before is there" in str(problem)
+        assert "not saved: the disk of" in str(problem)
+        assert "is full. Free some space and try again; everything saved before is" in str(problem)
         assert len(storage.events()) == taken > 0
         filler.unlink()
         assert storage.append(SAID, f"fill {taken}").number == taken + 1
@@ -150,7 +150,7 @@ print(taken, problem)
 """
 
 
-def test_a_file_that_may_not_grow_is_told_and_nothing_is_lost(tmp_path, project):
+def test_a_file_that_may_not_grow_is_reported_and_nothing_is_lost(tmp_path, project):
     path = str(tmp_path / "x.db")
     with open_storage(path) as storage:
         storage.create(project)
@@ -158,11 +158,11 @@ def test_a_file_that_may_not_grow_is_told_and_nothing_is_lost(tmp_path, project)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     taken, message = done.stdout.split(" ", 1)
-    assert message.startswith("nothing was taken in:")
+    assert message.startswith("not saved:")
     check_sound(path, int(taken) + 1)
 
 
-def test_a_file_that_is_removed_is_missed(file, tmp_path):
+def test_a_file_that_is_removed_is_noticed(file, tmp_path):
     os.rename(tmp_path / "x.db", tmp_path / "y.db")
     for call in (
         lambda: file.append(answer(4), "r2"),
@@ -182,11 +182,11 @@ def test_a_file_that_is_replaced_is_noticed(file, tmp_path):
         file.append(answer(4), "r2")
 
 
-def test_a_damaged_project_is_told(file, tmp_path):
+def test_a_damaged_project_is_reported(file, tmp_path):
     with sqlite3.connect(tmp_path / "x.db") as raw:
         raw.execute("UPDATE cpclean_project SET content = substr(content, 1, 500)")
     raw.close()
-    with pytest.raises(StorageError, match="is damaged: its bytes are not those that were stored"):
+    with pytest.raises(StorageError, match="is damaged: its bytes have changed since it was saved"):
         file.project()
 
 
@@ -280,7 +280,9 @@ def test_too_many_at_once(shared_url, project):
         pool = storage._engine.pool
         pool._timeout = 0.1
         taken = [storage._engine.connect() for _ in range(pool.size() + pool._max_overflow)]
-        with pytest.raises(LockedError, match=r"too many are using .* Try again"):
+        with pytest.raises(
+            LockedError, match=r"not saved: too many concurrent connections to .*\. Try again"
+        ):
             storage.append(answer(3), "r1")
         for connection in taken:
             connection.close()
@@ -296,7 +298,9 @@ def test_a_lock_in_postgres_that_lasts(postgres_url, postgres_server, project, m
     with open_storage(postgres_url) as storage, psycopg.connect(postgres_url) as other:
         storage.create(project)
         other.execute("SELECT * FROM cpclean_head FOR UPDATE")
-        with pytest.raises(LockedError, match=r"locked for more than 1 seconds. Try again"):
+        with pytest.raises(
+            LockedError, match=r"others have locked .* for more than 1 seconds. Try again"
+        ):
             storage.append(answer(3), "r1")
         assert storage.lease([4], "Ann", 10).row == 4  # whoever leases waits for nobody
         other.rollback()

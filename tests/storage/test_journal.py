@@ -1,4 +1,4 @@
-"""The journal: what was told is on the disk, whatever happens next."""
+"""The journal: an answer is on the disk, whatever happens next."""
 
 import json
 import os
@@ -14,8 +14,9 @@ import pytest
 
 from cpclean import CleaningSession, IncompleteTable
 from cpclean.projects.fingerprint import fingerprint
-from cpclean.storage.journal import Journal, JournalError, NotTakenError, read_answers
-from cpclean.storage.kept import KeptSession
+from cpclean.storage.journal import Journal, NotSavedError, read_answers
+from cpclean.storage.journal_lines import JournalError
+from cpclean.storage.saved_session import SavedSession
 
 ROOT = Path(__file__).resolve().parents[2]
 MINE = {"table": "sha256:aa", "neighbors": 3}
@@ -44,7 +45,7 @@ def entries(path: Path) -> list[dict]:
 # --- there and back ----------------------------------------------------------------------------
 
 
-def test_what_was_told_is_there_again(tmp_path):
+def test_answers_are_there_again(tmp_path):
     path = tmp_path / "answers.jsonl"
     filled(path)
     with Journal(path, MINE) as journal:
@@ -108,11 +109,11 @@ def test_what_cannot_be_read(tmp_path):
         read_answers(tmp_path / "absent.jsonl")
     other = tmp_path / "other.txt"
     other.write_text("a,b\n1,2\n")
-    with pytest.raises(JournalError, match="is no log of answers"):
+    with pytest.raises(JournalError, match="is not a log of answers"):
         read_answers(other)
     header = {"cpclean": "answers", "version": 1, "belongs": {}}
     other.write_text(json.dumps(header) + "\nwhat\n")
-    with pytest.raises(JournalError, match=r"line 2 of .* is no answer: 'what'"):
+    with pytest.raises(JournalError, match=r"line 2 of .* is not an answer: 'what'"):
         read_answers(other)
 
 
@@ -132,7 +133,7 @@ def test_a_last_line_without_its_end_counts_if_it_is_whole(tmp_path):
     assert entries(path) == [*ANSWERS, {"row": 11, "candidate": 0}]
 
 
-def test_blank_lines_and_windows_line_ends_do_no_harm(tmp_path):
+def test_blank_lines_and_windows_line_ends_are_accepted(tmp_path):
     path = tmp_path / "answers.jsonl"
     path.write_bytes(filled(path).replace(b"\n", b"\r\n") + b"\r\n")
     assert entries(path) == ANSWERS
@@ -155,12 +156,12 @@ def test_torn_at_every_byte_of_the_last_line(tmp_path):
         assert entries(path) == [*ANSWERS[:2], {"row": 9, "candidate": 4}]
 
 
-def test_a_torn_line_is_told(tmp_path):
+def test_an_incomplete_line_is_reported(tmp_path):
     path = tmp_path / "answers.jsonl"
     path.write_bytes(filled(path)[:-20])
     with Journal(path, MINE) as journal:
-        assert "was torn" in journal.notes[0]
-        assert "the 2 answers before it are there" in journal.notes[0]
+        assert "was incomplete" in journal.notes[0]
+        assert "2 answers before it are safe" in journal.notes[0]
 
 
 @pytest.mark.parametrize("size", [0, 1, 15, 22, 40, 90])
@@ -180,10 +181,10 @@ def test_zeros_after_a_power_cut(tmp_path):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (b"garbage", "line 3 of '.*' is no answer: 'garbage'"),
-        (b"[1, 2]", "line 3 .* is no answer"),
-        (b'{"row": 3, "cand', "line 3 .* is no answer"),
-        (b"\xff\xfe", "line 3 .* is no answer"),
+        (b"garbage", "line 3 of '.*' is not an answer: 'garbage'"),
+        (b"[1, 2]", "line 3 .* is not an answer"),
+        (b'{"row": 3, "cand', "line 3 .* is not an answer"),
+        (b"\xff\xfe", "line 3 .* is not an answer"),
         (b'{"row": 3}', 'line 3 .* must have "row" and one of'),
         (b'{"row": "3", "candidate": 1}', 'line 3 .* must have "row" and one of'),
         (b'{"row": 3, "candidate": 1, "skip": true}', 'line 3 .* must have "row" and one of'),
@@ -206,7 +207,7 @@ def test_a_journal_of_something_else_says_what_differs(tmp_path):
     before = filled(path)
     with pytest.raises(JournalError, match=r"belongs to something else: neighbors was 3 and is 5"):
         Journal(path, {**MINE, "neighbors": 5})
-    with pytest.raises(JournalError, match=r"other table\. .* name another file"):
+    with pytest.raises(JournalError, match=r"other table\. .* choose another file"):
         Journal(path, {**MINE, "table": "sha256:bb"})
     assert path.read_bytes() == before
 
@@ -214,7 +215,9 @@ def test_a_journal_of_something_else_says_what_differs(tmp_path):
 def test_a_journal_of_a_newer_format_is_refused(tmp_path):
     path = tmp_path / "answers.jsonl"
     path.write_bytes(filled(path).replace(b'"version": 1', b'"version": 2'))
-    with pytest.raises(JournalError, match=r"newer cpclean \(format 2; this one reads up to 1\)"):
+    with pytest.raises(
+        JournalError, match=r"newer cpclean \(format 2; this one reads formats up to 1\). Upgrade"
+    ):
         Journal(path, MINE)
 
 
@@ -224,7 +227,7 @@ def test_a_journal_of_a_newer_format_is_refused(tmp_path):
 def test_another_file_is_left_alone(tmp_path, content):
     path = tmp_path / "answers.jsonl"
     path.write_bytes(content)
-    with pytest.raises(JournalError, match="is no log of answers"):
+    with pytest.raises(JournalError, match="is not a log of answers"):
         Journal(path, MINE)
     assert path.read_bytes() == content
 
@@ -234,9 +237,9 @@ def test_places_that_cannot_be_used(tmp_path):
         Journal(tmp_path, MINE)
     with pytest.raises(JournalError, match="there is no folder"):
         Journal(tmp_path / "none" / "a.jsonl", MINE)
-    with pytest.raises(JournalError, match="is no plain file"):
+    with pytest.raises(JournalError, match="is not a regular file"):
         Journal("/dev/full", MINE)
-    with pytest.raises(JournalError, match="answers cannot be kept in"):
+    with pytest.raises(JournalError, match="answers cannot be saved in"):
         Journal("/proc/answers.jsonl", MINE)
 
 
@@ -268,7 +271,9 @@ def test_a_second_process_is_refused_until_the_first_is_killed(tmp_path):
     first = run(HOLDING, path)
     try:
         assert first.stdout.readline() == "ready\n"
-        with pytest.raises(JournalError, match="is in use: another process is taking answers"):
+        with pytest.raises(
+            JournalError, match="is in use: another process is saving answers in it"
+        ):
             Journal(path, MINE)
     finally:
         first.send_signal(signal.SIGKILL)
@@ -286,34 +291,34 @@ def test_a_second_journal_in_one_process_is_refused_too(tmp_path):
 
 FILLING = """
     import sys
-    from cpclean.storage.journal import Journal, NotTakenError
+    from cpclean.storage.journal import Journal, NotSavedError
     journal = Journal(sys.argv[1], {"table": "sha256:aa", "neighbors": 3})
-    taken = []
+    saved = []
     for row in range(100):
         try:
             journal.append({"row": row, "value": {"city": "Z" * (row % 7)}})
-        except NotTakenError as problem:
+        except NotSavedError as problem:
             print(str(problem), file=sys.stderr)
             continue
-        taken.append(row)
-    print(*taken)
+        saved.append(row)
+    print(*saved)
 """
 
 
 @pytest.mark.parametrize("limit", range(700, 760, 13))
-def test_what_does_not_fit_is_not_taken_and_nothing_else_is_lost(tmp_path, limit):
+def test_what_does_not_fit_is_not_saved_and_nothing_else_is_lost(tmp_path, limit):
     path = tmp_path / "answers.jsonl"
     process = run(
         FILLING, path, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     )
     out, err = process.communicate(timeout=60)
-    taken = [int(row) for row in out.split()]
-    assert 0 < len(taken) < 100
-    assert "not taken" in err
-    assert f"({len(taken)} answers)" in err
+    saved = [int(row) for row in out.split()]
+    assert 0 < len(saved) < 100
+    assert "not saved" in err
+    assert f"({len(saved)} answers)" in err
     assert path.stat().st_size <= limit
     assert path.read_bytes().endswith(b"\n")
-    assert [entry["row"] for entry in entries(path)] == taken
+    assert [entry["row"] for entry in entries(path)] == saved
 
 
 def test_no_room_for_the_first_line(tmp_path):
@@ -321,7 +326,7 @@ def test_no_room_for_the_first_line(tmp_path):
     code = HOLDING.replace("import sys", "import sys, resource\n    "
                            "resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))", 1)  # fmt: skip
     err = run(code, path).communicate(timeout=60)[1]
-    assert "answers cannot be kept in" in err
+    assert "answers cannot be saved in" in err
     assert not path.exists()
 
 
@@ -349,11 +354,11 @@ def append_until_full(journal: Journal) -> None:
 def test_a_full_disk(tiny_disk):
     path = tiny_disk / "answers.jsonl"
     with Journal(path, MINE) as journal:
-        with pytest.raises(NotTakenError, match="No space left on device"):
+        with pytest.raises(NotSavedError, match="No space left on device"):
             append_until_full(journal)
-        taken = len(journal.entries)
-    assert taken > 10
-    assert [entry["row"] for entry in entries(path)] == list(range(taken))
+        saved = len(journal.entries)
+    assert saved > 10
+    assert [entry["row"] for entry in entries(path)] == list(range(saved))
 
 
 # --- with a session ----------------------------------------------------------------------------
@@ -372,7 +377,7 @@ def a_session(table: IncompleteTable) -> CleaningSession:
 def test_a_session_goes_on_where_it_was(tmp_path):
     path, table = tmp_path / "answers.jsonl", a_table()
     with Journal(path, MINE) as journal:
-        kept = KeptSession(a_session(table), journal)
+        kept = SavedSession(a_session(table), journal)
         kept.tell(1, value={"age": 33}, seconds=2.0, row_in_file=1)
         kept.tell(4, 2)
         kept.skip(7)
@@ -381,49 +386,52 @@ def test_a_session_goes_on_where_it_was(tmp_path):
         kept.tell(1, value={"age": 33})  # known already: nothing to write
         expected = kept.session.answers
     with Journal(path, MINE) as journal:
-        again = KeptSession(a_session(table), journal)
+        again = SavedSession(a_session(table), journal)
         assert again.session.answers == expected == [{"row": 1, "value": {"age": 33.0}}]
         again.undo()
         assert again.session.answers == []
     assert len(path.read_bytes().splitlines()) == 1 + 3 + 3
 
 
-def test_an_answer_that_cannot_be_written_is_not_taken(tiny_disk):
+def test_an_answer_that_cannot_be_written_does_not_count(tiny_disk):
     path, table = tiny_disk / "answers.jsonl", a_table()
     with Journal(path, MINE) as journal:
-        kept = KeptSession(a_session(table), journal)
+        kept = SavedSession(a_session(table), journal)
         kept.tell(1, 2)
         before = kept.session.answers
-        with pytest.raises(NotTakenError, match="No space left"):
+        with pytest.raises(NotSavedError, match="No space left"):
             kept.tell(4, 2, remark="x" * 5000)
         assert kept.session.answers == before
-        with pytest.raises(NotTakenError, match="No space left"):
+        with pytest.raises(NotSavedError, match="No space left"):
             kept.skip(4, remark="x" * 5000)
         assert kept.session.answers == before
         kept.tell(4, 1)  # a shorter one fits
     with Journal(path, MINE) as journal:
         assert [
-            entry["row"] for entry in KeptSession(a_session(table), journal).session.answers
+            entry["row"] for entry in SavedSession(a_session(table), journal).session.answers
         ] == [1, 4]
 
 
 def test_an_answer_that_the_session_refuses_is_not_written(tmp_path):
     with Journal(tmp_path / "a.jsonl", MINE) as journal:
-        kept = KeptSession(a_session(a_table()), journal)
+        kept = SavedSession(a_session(a_table()), journal)
         with pytest.raises(ValueError, match="must not be null"):
             kept.tell(1, value={"age": None})
         assert journal.entries == []
 
 
-def test_a_log_that_the_session_cannot_take(tmp_path):
+def test_a_log_that_the_session_refuses(tmp_path):
     path = tmp_path / "answers.jsonl"
     filled(path, [{"row": 1, "candidate": 99}])
-    with Journal(path, MINE) as journal, pytest.raises(JournalError, match="cannot be told again"):
-        KeptSession(a_session(a_table()), journal)
+    with Journal(path, MINE) as journal, pytest.raises(JournalError, match="cannot be replayed"):
+        SavedSession(a_session(a_table()), journal)
     path.unlink()
     filled(path, [{"row": 1, "candidate": 1}] * 2)
-    with Journal(path, MINE) as journal, pytest.raises(JournalError, match="says the same twice"):
-        KeptSession(a_session(a_table()), journal)
+    with (
+        Journal(path, MINE) as journal,
+        pytest.raises(JournalError, match="has the same answer twice"),
+    ):
+        SavedSession(a_session(a_table()), journal)
 
 
 # --- fingerprints ------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What a log says: examples, and a model that works it out another way."""
+"""What a log amounts to: examples, and a model that works it out another way."""
 
 from collections import Counter, defaultdict
 from datetime import UTC, datetime
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from projects.making import make_project
 
 from cpclean.errors import AnswerError, RefusedError
-from cpclean.storage.contract import Event
+from cpclean.storage.events import Event
 from cpclean.storage.following import Follower
 from cpclean.storage.ledger import Agreement, Book, ledger_of
 
@@ -37,7 +37,7 @@ def test_an_empty_log():
     assert ledger.places([3]) == {3: 1}
 
 
-def test_one_answer_a_row_tells_everything_in_order():
+def test_with_one_answer_per_row_all_events_count_in_order():
     events = log(
         ("answer", "Ann", 3, 1),
         ("skip", "Bob", 4),
@@ -112,7 +112,7 @@ def test_somebody_changes_their_mind():
     assert (ledger.log, ledger.disputed) == ((), [3])
 
 
-def test_saying_the_same_twice_is_one_voice():
+def test_the_same_answer_twice_is_one_vote():
     ledger = ledger_of(log(("answer", "Ann", 3, 1), ("answer", "Ann", 3, 1)), 2)
     assert (ledger.log, ledger.waiting, ledger.answers) == ((), [3], {"Ann": 1})
 
@@ -134,14 +134,14 @@ def test_skips_of_several():
     assert (ledger.log, ledger.rows[3].state) == (({"row": 3, "skip": True},), "skipped")
     ledger = ledger_of(log(*said, ("skip", "Cem", 3), ("answer", "Di", 3, 1)), 2)
     assert ledger.log == ({"row": 3, "candidate": 1},)
-    ledger = ledger_of(log(*said, ("skip", "Bob", 3)), 2)  # unsays nothing
+    ledger = ledger_of(log(*said, ("skip", "Bob", 3)), 2)  # takes nothing back
     assert (ledger.log, ledger.waiting, ledger.answers) == ((), [3], {"Bob": 1})
 
 
 def test_a_log_has_to_be_whole():
     events = log(("skip", "Ann", 3), ("skip", "Ann", 4))
     for odd in (events[1:], events[::-1], [events[0]] * 2):
-        with pytest.raises(RefusedError, match="all events from the first on"):
+        with pytest.raises(RefusedError, match="all events from the first one on"):
             ledger_of(odd)
 
 
@@ -256,7 +256,7 @@ def test_a_candidate_and_its_values_are_the_same(project):
 
 
 @pytest.mark.parametrize("n", [1, 2])
-def test_what_cannot_be_told_is_left_out(project, n):
+def test_answers_that_are_not_possible_are_left_out(project, n):
     events = [
         Event(1, AT, "r1", "answer", "Ann", 3, candidate=99),
         Event(2, AT, "r2", "answer", "Bob", 3, value={"a": "much"}),

@@ -1,17 +1,20 @@
 """Opening: URLs and paths, what is refused and how, versions."""
 
+import json
 import os
 import re
 import sqlite3
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
 from cpclean.errors import FutureError, StorageError
-from cpclean.storage import migrations
-from cpclean.storage.contract import Said
+from cpclean.storage import schema
+from cpclean.storage.events import NewEvent
+from cpclean.storage.ledger import ledger_of
 from cpclean.storage.memory import MemoryStorage
 from cpclean.storage.opening import open_storage
 from cpclean.storage.sqlite import SqliteStorage
@@ -39,7 +42,7 @@ def test_memory_is_new_each_time(project):
     assert two.project() is None
 
 
-def test_a_storage_tells_where_it_is(tmp_path):
+def test_a_storage_shows_where_it_is(tmp_path):
     with open_storage(tmp_path / "x.db") as storage:
         assert repr(storage) == f"SqliteStorage({repr(str(tmp_path / 'x.db'))!r})"
 
@@ -49,25 +52,25 @@ def test_a_storage_tells_where_it_is(tmp_path):
     [
         (
             "mysql://me:secret@host/db",
-            "begins with memory://, sqlite:/// or postgresql://; got mysql",
+            "starts with memory://, sqlite:/// or postgresql://; got mysql",
         ),
         ("sqlite://", "needs a file after it"),
         ("sqlite:///", "needs a file after it"),
         ("sqlite:///:memory:", "needs a file after it"),
         ("", "a storage needs a path"),
         ("a\0b", "a storage needs a path"),
-        ("/no/such/folder/x.db", "there is no folder '/no/such/folder' to keep the project in"),
-        ("postgresql://me:secret@host:port/db", "the URL of the database cannot be read"),
+        ("/no/such/folder/x.db", "there is no folder '/no/such/folder' to save the project in"),
+        ("postgresql://me:secret@host:port/db", "the URL of the database is not valid"),
     ],
 )
-def test_what_is_no_place_is_refused(url, message):
+def test_invalid_locations_are_refused(url, message):
     with pytest.raises(StorageError, match=re.escape(message)) as caught:
         open_storage(url)
     assert "secret" not in str(caught.value)
     assert caught.value.__cause__ is None
 
 
-def test_a_place_that_has_to_be_there(tmp_path):
+def test_a_location_that_has_to_exist(tmp_path):
     with pytest.raises(StorageError, match=r"there is no project at .*x\.db'. Is that the right"):
         open_storage(tmp_path / "x.db", create=False)
     assert os.listdir(tmp_path) == []
@@ -85,28 +88,28 @@ def test_a_directory_is_refused(tmp_path):
 @pytest.mark.parametrize(
     "content", [b"a,b,y\n1,2,yes\n" * 100, b"\x00" * 2000, b"SQLite format 3\0"]
 )
-def test_a_file_that_is_no_database_is_refused(tmp_path, content):
+def test_a_file_that_is_not_a_database_is_refused(tmp_path, content):
     place = tmp_path / "train.csv"
     place.write_bytes(content)
-    with pytest.raises(StorageError, match=r"is no database. Name another file; this one stays"):
+    with pytest.raises(StorageError, match=r"not a database\. Choose another file; this one was"):
         open_storage(place)
     assert place.read_bytes() == content
 
 
-def test_a_database_of_something_else_is_refused(tmp_path):
+def test_a_database_of_another_program_is_refused(tmp_path):
     place = tmp_path / "other.db"
     with sqlite3.connect(place) as raw:
         raw.execute("CREATE TABLE people (name TEXT)")
     raw.close()
     before = place.read_bytes()
-    with pytest.raises(StorageError, match=r"is a database of something else: .*'people'"):
+    with pytest.raises(StorageError, match=r"belongs to another program: .*'people'"):
         open_storage(place)
     assert place.read_bytes() == before
 
 
 @pytest.fixture
 def ordinary_user():
-    """Root may write everything: be somebody else for a while."""
+    """Root may write everywhere: be somebody else for a while."""
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
         yield
         return
@@ -140,53 +143,111 @@ def test_a_database_from_the_future_is_refused(shared_url, project, monkeypatch)
         storage.create(project)
         with storage._engine.begin() as connection:
             connection.execute(sa.text("UPDATE cpclean_schema SET version = 99"))
-    with pytest.raises(FutureError, match=r"newer cpclean \(version 99; this one knows up to 1\)"):
+    with pytest.raises(
+        FutureError,
+        match=r"version 99; this one reads versions up to 1\)\. Upgrade cpclean, or choose another",
+    ):
         open_storage(shared_url)
 
 
 @pytest.mark.parametrize(
     "change", ["DELETE FROM cpclean_schema", "UPDATE cpclean_schema SET version=0"]
 )
-def test_a_version_that_is_none_is_refused(shared_url, change):
+def test_a_database_without_a_valid_version_is_refused(shared_url, change):
     with open_storage(shared_url) as storage, storage._engine.begin() as connection:
         connection.execute(sa.text(change))
-    with pytest.raises(StorageError, match="does not say of which version it is"):
+    with pytest.raises(StorageError, match="does not say which version it has"):
         open_storage(shared_url)
 
 
-def _with_a_note(connection):
-    connection.execute(sa.text("ALTER TABLE cpclean_event ADD COLUMN note TEXT"))
-    connection.execute(sa.text("UPDATE cpclean_event SET note = 'old'"))
-
-
-def _failing(connection):
-    connection.execute(sa.text("ALTER TABLE cpclean_event ADD COLUMN more TEXT"))
-    connection.execute(sa.text("SELECT * FROM no_such_table"))
-
-
-def test_an_older_database_is_brought_up_to_date(shared_url, project, monkeypatch):
+@pytest.fixture
+def version_1(shared_url):
+    """A database as the first version of cpclean made it, before tables were declared."""
+    folder = Path(__file__).with_name("version_1")
+    saved = json.loads((folder / "tables.json").read_text("utf-8"))
     with open_storage(shared_url) as storage:
-        storage.create(project)
-        storage.append(Said("skip", "Ann", 3), "r1")
-    monkeypatch.setattr(migrations, "STEPS", (*migrations.STEPS, _with_a_note))
-    for _ in range(2):  # the second time there is nothing to do
-        with open_storage(shared_url) as storage, storage._engine.begin() as connection:
-            notes = connection.execute(sa.text("SELECT note FROM cpclean_event")).scalars().all()
-            version = connection.execute(sa.text("SELECT version FROM cpclean_schema")).scalar()
-        assert (notes, version) == (["old"], 2)
+        engine = storage._engine
+        with engine.begin() as connection:
+            schema.METADATA.drop_all(connection)
+            for statement in saved["tables"]:
+                if connection.dialect.name == "postgresql":
+                    statement = statement.replace("BLOB", "BYTEA")
+                connection.execute(sa.text(statement))
+            (project,) = saved["rows"]["cpclean_project"]
+            project[1] = (folder / project[1]).read_bytes()
+            for table in schema.METADATA.sorted_tables:
+                names = [column.name for column in table.columns]
+                rows = [dict(zip(names, row, strict=True)) for row in saved["rows"][table.name]]
+                connection.execute(sa.insert(table), rows)
+    return saved
 
 
-def test_a_step_that_fails_changes_nothing(shared_url, project, monkeypatch):
+def test_a_database_of_the_first_version_opens_and_goes_on(shared_url, version_1):
+    with open_storage(shared_url, create=False) as storage:
+        project = storage.project()
+        assert project.digest() == version_1["digest"]
+        events = storage.events()
+        assert [(one.number, one.kind, one.who, one.row) for one in events] == [
+            (1, "answer", "Ann", 3), (2, "correction", "Zoë", 3), (3, "skip", "Bob", 4),
+            (4, "undo", "Bob", 4),
+        ]  # fmt: skip
+        assert (events[0].seconds, events[1].value, events[3].undoes) == (2.5, {"a": 4.5}, 3)
+        question = project.session(ledger_of(events).log).ask()
+        row, gain = version_1["asks"]
+        assert (question.row, question.gain) == (row, pytest.approx(gain))
+        assert storage.append(NewEvent("answer", "Ann", 3, candidate=1), "r1") == events[0]
+        lease = storage.lease([7, 8], "Bob", 60)
+        assert storage.append(NewEvent("skip", "Bob", lease.row), "r5").number == 5
+        assert "Bob" not in {one.who for one in storage.leases()}
+        storage.create(project)  # the same again has no effect
+        assert storage.last() == 5
+
+
+def described(engine):
+    """Tables, columns and rules of a database, without what only differs in spelling."""
+    found = sa.inspect(engine)
+    return {
+        table: (
+            {
+                one["name"]: (one["type"]._type_affinity, one["nullable"] or one["primary_key"] > 0)
+                if engine.dialect.name == "sqlite"
+                else (str(one["type"]), one["nullable"], one["default"], one.get("identity"))
+                for one in found.get_columns(table)
+            },
+            found.get_pk_constraint(table)["constrained_columns"],
+            [(one["constrained_columns"], one["referred_table"], one["referred_columns"])
+             for one in found.get_foreign_keys(table)],
+            sorted(one["column_names"] for one in found.get_unique_constraints(table)),
+            [one["sqltext"] for one in found.get_check_constraints(table)],
+        )
+        for table in sorted(found.get_table_names())
+    }  # fmt: skip
+
+
+def test_a_new_database_is_as_one_of_the_first_version(shared_url, version_1):
     with open_storage(shared_url) as storage:
-        storage.create(project)
-    with monkeypatch.context() as patch:
-        patch.setattr(migrations, "STEPS", (*migrations.STEPS, _with_a_note, _failing))
+        before = described(storage._engine)
+        with storage._engine.begin() as connection:
+            schema.METADATA.drop_all(connection)
+    with open_storage(shared_url) as storage:
+        assert described(storage._engine) == before
+
+
+def test_tables_are_created_all_or_none(shared_url, project, monkeypatch):
+    def failing(table, connection, **_):
+        connection.execute(sa.text("SELECT * FROM no_such_table"))
+
+    sa.event.listen(schema.LEASE, "after_create", failing)
+    try:
         with pytest.raises(StorageError, match="cannot be used"):
             open_storage(shared_url)
+    finally:
+        sa.event.remove(schema.LEASE, "after_create", failing)
+    with pytest.raises(StorageError, match="there is no project in"):
+        open_storage(shared_url, create=False)
     with open_storage(shared_url) as storage:
-        columns = {one["name"] for one in sa.inspect(storage._engine).get_columns("cpclean_event")}
-        assert not columns & {"note", "more"}
-        assert storage.append(Said("skip", "Ann", 3), "r1").number == 1
+        storage.create(project)
+        assert storage.append(NewEvent("skip", "Ann", 3), "r1").number == 1
 
 
 # -- settings of SQLite --------------------------------------------------------------------------
@@ -233,7 +294,7 @@ def test_a_database_without_an_encoding(postgres_server, project):
     )
     with open_storage(postgres_server.url.replace("/postgres", "/odd")) as storage:
         storage.create(project)
-        storage.append(Said("skip", "Zoë 名前 🙂", 3), "r1")
+        storage.append(NewEvent("skip", "Zoë 名前 🙂", 3), "r1")
         assert storage.events()[0].who == "Zoë 名前 🙂"
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from projects.making import make_project
 
-from cpclean.storage.contract import Said
+from cpclean.storage.events import NewEvent
 from cpclean.storage.following import Follower
 from cpclean.storage.ledger import ledger_of
 from cpclean.storage.opening import open_storage
@@ -47,7 +47,7 @@ class Person:
             return False
         candidate = 0 if lease.row % self.slips == 0 else 1
         entry = self.project.entry(lease.row, candidate)
-        self.storage.append(Said("answer", self.who, **entry), uuid4().hex)
+        self.storage.append(NewEvent("answer", self.who, **entry), uuid4().hex)
         return True
 
 
@@ -84,7 +84,7 @@ def test_a_server_that_comes_later_knows_the_same(sqlite_url):
         first = Person(storage, "Ann", 5)
         for _ in range(5):
             first.turn()
-        storage.append(Said("undo", "Ann", undoes=first.look().latest["Ann"]), "back")
+        storage.append(NewEvent("undo", "Ann", undoes=first.look().latest["Ann"]), "back")
         first.look()
     with open_storage(sqlite_url, create=False) as storage:
         later = Person(storage, "Bob", 5)

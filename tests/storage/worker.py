@@ -4,7 +4,7 @@ import sys
 import time
 from uuid import uuid4
 
-from cpclean.storage.contract import Said
+from cpclean.storage.events import NewEvent
 from cpclean.storage.opening import open_storage
 
 
@@ -23,7 +23,7 @@ def answer_all(storage, who):
         if lease is None:
             time.sleep(0.01)
             continue
-        event = storage.append(Said("answer", who, lease.row, candidate=1), uuid4().hex)
+        event = storage.append(NewEvent("answer", who, lease.row, candidate=1), uuid4().hex)
         print(event.row, event.number, flush=True)
 
 
@@ -31,7 +31,7 @@ def write_forever(storage, who):
     """Append without end; prints each request id as soon as it is acknowledged."""
     number = 0
     while True:
-        said = Said("answer", who, number % 40, value={"a": float(number)}, seconds=0.5)
+        said = NewEvent("answer", who, number % 40, value={"a": float(number)}, seconds=0.5)
         storage.append(said, f"{who}-{number}")
         print(f"{who}-{number}", flush=True)
         number += 1

@@ -10,7 +10,7 @@ import pytest
 from web.tables import small_project, stored
 
 from cpclean.errors import AnswerError, CPCleanError, RefusedError, StorageError, UnknownRowError
-from cpclean.storage.contract import Said
+from cpclean.storage.events import NewEvent
 from cpclean.storage.journal import read_answers
 from cpclean.storage.opening import open_storage
 from cpclean.web.desk.desk import Desk
@@ -451,8 +451,8 @@ def test_trouble_with_the_database_is_told_and_passes(desk, monkeypatch):
 
 
 def test_what_another_program_says_wrongly_does_not_stop_the_others(desk):
-    desk.storage.append(Said("answer", "a program", 3, candidate=99), "wrong")
-    desk.storage.append(Said("answer", "Ann", 4, candidate=1), "right")
+    desk.storage.append(NewEvent("answer", "a program", 3, candidate=99), "wrong")
+    desk.storage.append(NewEvent("answer", "Ann", 4, candidate=1), "right")
     desk.engine.wake()
     desk.ready()
     assert list(desk.engine.now.session.known) == [4]

@@ -160,7 +160,7 @@ def test_every_event_is_no_log_of_answers(desk, files):
     given = ["report", "train.csv", *OPTIONS, "--log", "e.jsonl", "-o", "r.html"]
     done = CliRunner().invoke(main, given)
     assert done.exit_code == 2
-    assert "has every event of a page" in done.stderr
+    assert "lists every event of a project" in done.stderr
     assert "what=log" in done.stderr
 
 
@@ -191,7 +191,7 @@ def test_a_page_begins_with_the_answers_of_a_terminal(tmp_path, monkeypatch, des
     ("arguments", "told"),
     [
         (("train.csv", *OPTIONS, "--log", "none.jsonl"), "'none.jsonl' cannot be read"),
-        (("train.csv", *OPTIONS, "--log", "val.csv"), "is no log of answers"),
+        (("train.csv", *OPTIONS, "--log", "val.csv"), "is not a log of answers"),
         (("--log", "val.csv"), "belong to a table: name it"),
     ],
 )

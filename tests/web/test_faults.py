@@ -107,7 +107,7 @@ def test_a_database_that_is_locked(tmp_path):
             found = client.post("/api/answer", json=SAID)
             assert found.status_code == 503
             assert found.json()["retry"]
-            assert "nothing was taken in: others have been writing" in found.json()["error"]
+            assert "not saved: others have been writing" in found.json()["error"]
             assert client.get("/api/question", params={"who": "Ann"}).status_code == 503
             assert client.get("/api/progress").status_code == 200, "looking goes on"
             other.execute("ROLLBACK")
@@ -169,7 +169,7 @@ def test_a_disk_that_is_full(small_disk):
                     break
                 taken += 1
             assert found.status_code == 507
-            assert "is full. Make room" in found.json()["error"]
+            assert "is full. Free some space" in found.json()["error"]
             into.truncate(0)
             filler.unlink()
             assert client.post("/api/answer", json=said).status_code == 200

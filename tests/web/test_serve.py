@@ -56,7 +56,7 @@ def test_from_a_table_to_answers_beside_it_and_back(table):
         exported = client.get("/api/export").text.splitlines()
         assert len(exported) == 17, "the rows that were held out are in the table"
         assert exported[question["number"] + 1].startswith("4.0,"), "spelt as its column is"
-    assert "n_neighbors was 1, is 3" in refused(table, "--label", "y", "--val-share", "0.4")
+    assert "n_neighbors was 1 and is 3" in refused(table, "--label", "y", "--val-share", "0.4")
 
 
 def opened(*arguments):

@@ -5,7 +5,7 @@ import json
 from web.tables import small_project, stored
 
 from cpclean.cli.serve import _take_in
-from cpclean.storage.journal import VERSION
+from cpclean.storage.journal_lines import VERSION
 
 
 def write_log(path, project, *entries):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from cpclean.cleaning.session import CleaningSession
     from cpclean.cli.cleaned_file import Original
     from cpclean.storage.journal import Journal
-    from cpclean.storage.kept import KeptSession
+    from cpclean.storage.saved_session import SavedSession
 
 
 @click.command(short_help="Ask row by row, and write the cleaned table.")
@@ -106,7 +106,7 @@ def clean(
       cpclean clean train.csv --label y --val val.csv
       cpclean clean train.csv --label y --oracle truth.csv --out cleaned.csv
     """
-    from cpclean.storage.journal import Journal, NotTakenError
+    from cpclean.storage.journal import Journal, NotSavedError
 
     _check_files(training, validation, oracle, exact)
     places = _Places.of(training, log, out)
@@ -129,7 +129,7 @@ def clean(
                 answer_all(kept, problem, truth, exact)
         except KeyboardInterrupt:
             _stopped_short(journal, places.log)
-        except NotTakenError as error:  # the disk's fault, not the person's
+        except NotSavedError as error:  # the disk's fault, not the person's
             raise click.ClickException(f"{error} Free some space and run it again.") from error
         # A table from before holds answers that may have been taken back since.
         again = journal.resumed and Path(places.out).exists()
@@ -202,10 +202,10 @@ def _kept(
     training: Training,
     validation: Validation,
     settings: dict[str, Any],
-) -> KeptSession:
+) -> SavedSession:
     """The session, told what the log has."""
     from cpclean.cleaning.session import CleaningSession
-    from cpclean.storage.kept import KeptSession
+    from cpclean.storage.saved_session import SavedSession
 
     again = f", and taking in {len(journal.entries)} answers" if journal.entries else ""
     with working(f"Looking at {len(problem.point_rows)} predictions{again}"):
@@ -217,12 +217,12 @@ def _kept(
             random_state=validation.seed,
             **settings,
         )
-        return KeptSession(session, journal)
+        return SavedSession(session, journal)
 
 
 def _greet(
     console: Console,
-    kept: KeptSession,
+    kept: SavedSession,
     problem: Problem,
     training: Training,
     validation: Validation,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from cpclean.cleaning.question import Question
     from cpclean.cleaning.state import Record
-    from cpclean.storage.kept import KeptSession
+    from cpclean.storage.saved_session import SavedSession
 
 _WORDS = {"skip": "s", "undo": "u", "back": "u", "quit": "q", "stop": "q", "exit": "q",
           "help": "?", "h": "?", "more": "more", "m": "more"}  # fmt: skip
@@ -30,7 +30,7 @@ class Dialogue:
 
     Parameters
     ----------
-    kept : KeptSession
+    kept : SavedSession
     problem : Problem
     console : Console
         Where questions are printed.
@@ -38,7 +38,7 @@ class Dialogue:
         Whether row 0 is line 2 of the file.
     """
 
-    def __init__(self, kept: KeptSession, problem: Problem, console: Console, lines: bool) -> None:
+    def __init__(self, kept: SavedSession, problem: Problem, console: Console, lines: bool) -> None:
         self._kept, self._problem, self._console, self._lines = kept, problem, console, lines
         self._session = kept.session
         self._line_editing = sys.stdin.isatty() and sys.stdout.isatty() and not console.stderr
@@ -150,11 +150,11 @@ class Dialogue:
     def _taken(self, step: Any) -> Any:
         """Do something that is written to the log; on a terminal, it can be tried again."""
         from cpclean.errors import CPCleanError
-        from cpclean.storage.journal import NotTakenError
+        from cpclean.storage.journal import NotSavedError
 
         try:
             return step()
-        except NotTakenError as problem:
+        except NotSavedError as problem:
             if not sys.stdin.isatty():
                 raise  # the lines that follow would answer other questions than they are meant for
             raise Mistake(f"{problem} Make room and try again, or stop with q.") from problem

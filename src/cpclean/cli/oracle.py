@@ -11,7 +11,7 @@ from cpclean.cli.tables import Problem, read_frame
 from cpclean.progress_bar import progress_bar
 
 if TYPE_CHECKING:
-    from cpclean.storage.kept import KeptSession
+    from cpclean.storage.saved_session import SavedSession
 
 # A file whose known cells disagree in more rows than this has other rows, or another order.
 _MOST_DIFFERENT = 0.5
@@ -81,7 +81,7 @@ def _check_same(rows: Any, file: str, training: Training, problem: Problem) -> N
         )
 
 
-def answer_all(kept: KeptSession, problem: Problem, truth: Any, exact: bool) -> None:
+def answer_all(kept: SavedSession, problem: Problem, truth: Any, exact: bool) -> None:
     """Answer every question from the truth; on a terminal with a progress bar."""
     from cpclean.cleaning.simulation import Person
     from cpclean.cli.output import terminal

@@ -161,10 +161,10 @@ def _take_in(
 ) -> None:
     """Tell the session what a log has; it is only read, and may be open in cpclean clean."""
     from cpclean.storage.journal import read_answers
-    from cpclean.storage.kept import tell_again
+    from cpclean.storage.saved_session import replay_journal
 
     belongs = belongings(problem, training, validation, str(session.strategy))
-    tell_again(session, read_answers(log, belongs), log)
+    replay_journal(session, read_answers(log, belongs), log)
 
 
 def _size(bytes_: int) -> str:

@@ -22,7 +22,8 @@ from cpclean.cli.output import working
 
 if TYPE_CHECKING:
     from cpclean.projects.project import Project
-    from cpclean.storage.contract import Event, Said, Storage
+    from cpclean.storage.contract import Storage
+    from cpclean.storage.events import Event, NewEvent
 
 PORT = 8421
 SUFFIX = ".cpclean.db"
@@ -268,7 +269,7 @@ def _take_in(storage: Storage | None, log: str) -> None:
     import json
     from collections import Counter
 
-    from cpclean.storage.contract import Said
+    from cpclean.storage.events import NewEvent
     from cpclean.storage.journal import read_answers
 
     project = None if storage is None else storage.project()
@@ -280,7 +281,7 @@ def _take_in(storage: Storage | None, log: str) -> None:
     for entry in read_answers(log, project.journal_belongs):
         row, skip, seconds = entry["row"], "skip" in entry, entry.get("seconds")
         plain = {} if skip else project.entry(row, entry.get("candidate"), entry.get("value"))
-        said = Said(
+        said = NewEvent(
             "skip" if skip else "answer",
             str(entry.get("who") or "terminal"),
             row,
@@ -297,7 +298,7 @@ def _take_in(storage: Storage | None, log: str) -> None:
         storage.append(said, request_id)
 
 
-def _words(said: Said | Event) -> str:
+def _words(said: NewEvent | Event) -> str:
     """What somebody said of a row; a correction is an answer, too."""
     import json
 
@@ -309,16 +310,10 @@ def _words(said: Said | Event) -> str:
 def _check_same(project: Project, before: Project, name: str) -> None:
     """Refuse to go on with another table or other settings than those that answers belong to."""
     from cpclean.errors import offenders
+    from cpclean.projects.fingerprint import differences
 
-    now, then = project.belongs, before.belongs
-    differs = [
-        f"{key} was {then.get(key)}, is {now.get(key)}"
-        if not str(now.get(key)).startswith("sha256")
-        else f"other {key}"
-        for key in {**then, **now}
-        if now.get(key) != then.get(key) and key != "answers_per_row"
-    ]
-    if differs:
+    then = {**before.belongs, "answers_per_row": project.belongs["answers_per_row"]}  # may change
+    if differs := differences(then, project.belongs):
         raise Mistake(
             f"{name} belongs to something else: {offenders(differs, limit=4)}. Go back to what it "
             "was begun with, or name another place with --storage."

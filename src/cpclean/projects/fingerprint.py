@@ -13,11 +13,13 @@ from cpclean.data.columns import Column
 from cpclean.data.frames import columns_from
 from cpclean.data.table import IncompleteTable
 
+_HASH = "sha256:"
+
 
 def fingerprint(table: IncompleteTable, points: Any, **settings: Any) -> dict[str, Any]:
     """Hashes of the table, of its candidates and of the validation points, and the settings.
 
-    Values count, not how a file writes them: 30 and 30.0 are the same.
+    Values count, not how they are written: 30 and 30.0 are the same.
 
     Parameters
     ----------
@@ -25,7 +27,7 @@ def fingerprint(table: IncompleteTable, points: Any, **settings: Any) -> dict[st
     points : frame
         The validation points.
     **settings
-        Whatever else makes answers those of another session, in plain values.
+        Everything else that answers depend on, in plain values.
 
     Examples
     --------
@@ -57,16 +59,16 @@ def answers_belong(
     strategy: str,
     seed: int,
 ) -> dict[str, Any]:
-    """What a file of answers belongs to, for `Journal`; the same from a page and a terminal.
+    """What a file of answers belongs to, for `Journal`; the same for the page and the terminal.
 
     Parameters
     ----------
     hashes : dict
         Of the table, its candidates and the validation points, as `fingerprint` gives them.
     repairs, prior : str or None
-        By their names; None if they have none.
+        Their names; None if they have none.
     seed : int
-        Counts only where something is left to chance.
+        Left out where nothing is left to chance.
     """
     found = {name: hashes[name] for name in ("table", "candidates", "validation points")}
     found |= {"label": label, "neighbors": neighbors, "metric": metric}
@@ -74,9 +76,27 @@ def answers_belong(
     return found | ({"seed": seed} if strategy == "random" else {})
 
 
+def differences(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> list[str]:
+    """What is not the same, in words; hashes are not shown.
+
+    Examples
+    --------
+    >>> differences({"table": "sha256:5f", "neighbors": 3}, {"table": "sha256:c0", "neighbors": 5})
+    ['other table', 'neighbors was 3 and is 5']
+    """
+    found = []
+    for name in dict.fromkeys([*mine, *theirs]):
+        here, there = mine.get(name), theirs.get(name)
+        if here == there:
+            continue
+        hashed = any(isinstance(one, str) and one.startswith(_HASH) for one in (here, there))
+        found.append(f"other {name}" if hashed else f"{name} was {there!r} and is {here!r}")
+    return found
+
+
 def _candidates(table: IncompleteTable) -> Iterable[bytes]:
     for row, options in table.options.items():
-        # The last digits of a mean or a quartile are not the same on all machines.
+        # The last digits of a mean or a quartile differ between machines.
         values = [
             [f"{value:.9g}" if isinstance(value, float) else str(value) for value in listed]
             for listed in options.values
@@ -89,7 +109,7 @@ def _content(column: Column) -> bytes:
     if column.kind == "categorical":
         return head + _texts(column.values.tolist())
     numbers = column.values.astype("<f8") + 0.0  # -0.0 is the same number as 0.0
-    numbers[np.isnan(numbers)] = np.nan  # of the many, the same everywhere
+    numbers[np.isnan(numbers)] = np.nan  # the same one of many everywhere
     return head + numbers.tobytes()
 
 
@@ -101,4 +121,4 @@ def _hash(parts: Iterable[bytes]) -> str:
     found = hashlib.sha256()
     for part in parts:
         found.update(len(part).to_bytes(8, "little") + part)
-    return f"sha256:{found.hexdigest()[:32]}"
+    return f"{_HASH}{found.hexdigest()[:32]}"

@@ -1,14 +1,14 @@
 """Dataframes as bytes and back: the same library, columns, dtypes, index and values.
 
-pandas, which is always at hand, goes column by column. polars and pyarrow write Arrow's file format
-themselves. A machine that lacks the library of a frame can still open the project it belongs to;
-only the frame itself needs the library.
+pandas, which is always installed, goes column by column. polars and pyarrow write Arrow's file
+format themselves. A machine without the library of a frame can still open the project; only the
+frame itself needs the library. Libraries are imported where they are used: they load slowly, or may
+be missing.
 """
 
 from __future__ import annotations
 
 import io
-from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -28,7 +28,7 @@ def pack_frame(frame: Any, into: Packer) -> Any:
         return {"domains": _packed_domains(frame.repairs), "frame": pack_frame(frame.frame, into)}
     if not is_frame(frame):
         return {"library": "numpy", "array": into.array(np.asarray(unmasked(frame)), "the array")}
-    distinct_names(frame)  # refuses what is not in memory
+    distinct_names(frame)  # refuses frames that are not in memory
     library = str(nw.from_native(frame, eager_only=True).implementation)
     if library in ("polars", "pyarrow"):
         return {"library": library, "arrow": into.blob(_arrow_bytes(frame, library))}
@@ -47,7 +47,7 @@ def pack_frame(frame: Any, into: Packer) -> Any:
 
 
 def unpack_frame(stored: Any, source: Unpacker) -> Any:
-    """The frame that was packed; its library has to be installed."""
+    """The frame that was packed; its library must be installed."""
     if "domains" in stored:
         domains = _unpacked_domains(stored["domains"])
         return DomainTable(unpack_frame(stored["frame"], source), domains)
@@ -56,12 +56,13 @@ def unpack_frame(stored: Any, source: Unpacker) -> Any:
         return source.array(stored["array"])
     if not is_installed(library):
         raise StorageError(
-            f"the table was given as a frame of {library}, which is not installed here; to see it "
-            f"as it was: pip install {library}."
+            f"the table is a frame of {library}, which is not installed here. Install it to see "
+            f"the frame: pip install {library}."
         )
     if library != "pandas":
         return _from_arrow(source.blob(stored["arrow"]), library)
-    pandas = import_module("pandas")
+    import pandas
+
     index = unpack_index(stored["index"], source)
     columns = [_unpacked_series(one, source).set_axis(index) for one in stored["columns"]]
     frame = pandas.concat(columns, axis=1) if columns else pandas.DataFrame(index=index)
@@ -84,21 +85,25 @@ def _arrow_bytes(frame: Any, library: str) -> bytes:
         if library == "polars":
             frame.write_ipc(out)
         else:
-            arrow = import_module("pyarrow")
-            with arrow.ipc.new_file(out, frame.schema) as writer:
+            from pyarrow import ipc  # type: ignore[import-untyped]
+
+            with ipc.new_file(out, frame.schema) as writer:
                 writer.write_table(frame)
     except Exception as problem:  # polars has errors of its own kind
         raise TableError(
-            f"the frame cannot be stored: {problem}. Convert its columns to plain kinds first."
+            f"the frame cannot be saved: {problem}. Convert its columns to simpler types first."
         ) from problem
     return out.getvalue()
 
 
 def _from_arrow(content: bytes, library: str) -> Any:
-    module: Any = import_module(library)
     if library == "polars":
-        return module.read_ipc(io.BytesIO(content))
-    return import_module("pyarrow.ipc").open_file(io.BytesIO(content)).read_all()
+        import polars
+
+        return polars.read_ipc(io.BytesIO(content))
+    from pyarrow import ipc
+
+    return ipc.open_file(io.BytesIO(content)).read_all()
 
 
 # -- pandas --------------------------------------------------------------------------------------
@@ -140,7 +145,8 @@ def _packed_series(series: Any, into: Packer, where: str) -> Any:
 
 
 def _unpacked_series(stored: Any, source: Unpacker) -> Any:
-    pandas = import_module("pandas")
+    import pandas
+
     if "categories" in stored:
         categories = _unpacked_series(stored["categories"], source)
         return pandas.Series(
@@ -167,13 +173,14 @@ def _unpacked_series(stored: Any, source: Unpacker) -> Any:
     objects = pandas.Series(source.array(stored["objects"]), dtype=object)
     try:
         return objects.astype(dtype)
-    except (TypeError, ValueError, ImportError):  # a kind that this machine does not have
+    except (TypeError, ValueError, ImportError):  # a dtype that this machine does not have
         return objects
 
 
 def _texts(texts: list[Any], dtype: str, storage: str) -> Any:
-    """A column of text; pandas has several kinds, which differ in their null and where it is."""
-    pandas = import_module("pandas")
+    """A column of text; pandas has several kinds, which differ in their null and their storage."""
+    import pandas
+
     null = pandas.NA if dtype.startswith("string") else np.nan
     for wanted in (lambda: pandas.StringDtype(storage, na_value=null), lambda: dtype):
         try:
@@ -201,7 +208,8 @@ def unpack_index(stored: Any, source: Unpacker) -> Any:
     """The index that was packed."""
     if stored is None:
         return None
-    pandas = import_module("pandas")
+    import pandas
+
     names = [unpacked(name) for name in stored["names"]]
     if "range" in stored:
         return pandas.RangeIndex(*stored["range"], name=names[0])

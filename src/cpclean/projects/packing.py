@@ -1,7 +1,7 @@
-"""Many parts in one string of bytes: JSON for what is plain, NumPy's own format for arrays.
+"""Many parts in one string of bytes: JSON for plain values, NumPy's own format for arrays.
 
-The bytes are an .npz archive, compressed, in which the entry "plain" is JSON text and refers to the
-arrays beside it by number. The same on every machine, and read without pickle.
+The bytes are a compressed .npz archive whose entry "plain" is JSON text that refers to the other
+arrays by number. They are the same on every machine, and reading them needs no pickle.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from cpclean.projects.plain_values import packed, unpacked
 
 
 class Packer:
-    """Takes arrays and lists, hands out what stands for them in the plain part."""
+    """Collects arrays, and returns what stands for each of them in the plain part."""
 
     def __init__(self) -> None:
         self._arrays: dict[str, npt.NDArray[Any]] = {}
 
     def array(self, array: npt.NDArray[Any], where: str) -> Any:
-        """An array of any shape; objects go value by value."""
+        """An array of any shape; objects are packed value by value."""
         if array.dtype.kind == "O":
             return {
                 "objects": [packed(one, where) for one in array.ravel()],
@@ -53,7 +53,7 @@ class Packer:
 
 
 class Unpacker:
-    """The opposite: opens bytes, and gives arrays for what stands for them."""
+    """The opposite: opens bytes, and returns the array for what stands for it."""
 
     def __init__(self, content: bytes) -> None:
         try:
@@ -64,11 +64,12 @@ class Unpacker:
             self.plain: Any = json.loads(self._arrays["plain"].tobytes())
         except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as problem:
             raise StorageError(
-                f"the stored project cannot be read: {problem}. Its bytes were changed or cut off; "
-                "go back to a copy of the database."
+                f"the saved project cannot be read: {problem}. Its bytes were changed or cut off; "
+                "restore the database from a backup."
             ) from problem
 
     def array(self, stored: Any) -> npt.NDArray[Any]:
+        """The array that was packed."""
         if isinstance(stored, str):
             return self._arrays[stored]
         values: npt.NDArray[Any] = np.empty(len(stored["objects"]), dtype=object)
@@ -77,4 +78,5 @@ class Unpacker:
         return values.reshape(tuple(stored["shape"]))
 
     def blob(self, number: str) -> bytes:
+        """The bytes that were packed."""
         return bytes(self._arrays[number])

@@ -1,7 +1,7 @@
-"""Single values as JSON can hold them, and back: the same value of the same kind.
+"""Single values in a form that JSON can hold, and back: the same value of the same type.
 
-Text, whole numbers, truth values and finite floats stand for themselves. Everything else is a dict
-with one key, which names the kind: {"date": "2024-02-29"}. No pickle: reading runs no code.
+Text, ints, booleans and finite floats stand for themselves. Everything else is a dict with one key,
+which names the kind: {"date": "2024-02-29"}. No pickle: reading runs no code.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from cpclean.errors import StorageError, TableError
 
 
 def packed(value: Any, where: str) -> Any:
-    """A value as JSON can hold it; `where` says in an error whose value it is."""
+    """A value in a form that JSON can hold; errors name `where` it comes from."""
     if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64):
         value = value.item()
     if value is None or type(value) in (str, bool, int):
@@ -33,8 +33,8 @@ def packed(value: Any, where: str) -> Any:
         if found is not None:
             return {name: found}
     raise TableError(
-        f"{where} holds {str(value)[:40]!r} of type {type(value).__name__}, which cannot be "
-        "stored. Make it text, a number, a truth value, a date or a duration first."
+        f"{where} has {str(value)[:40]!r} of type {type(value).__name__}, which cannot be saved. "
+        "Convert it to text, a number, a boolean, a date or a duration first."
     )
 
 
@@ -45,24 +45,24 @@ def unpacked(stored: Any) -> Any:
     (name, content), *more = stored.items()
     if more or name not in _READERS:
         raise StorageError(
-            f"the stored project holds a value of kind {name!r}, which this cpclean does not know. "
-            "Bring cpclean up to date."
+            f"the saved project has a value of kind {name!r}, which this cpclean does not know. "
+            "Upgrade cpclean."
         )
     return _READERS[name](content)
 
 
 def packed_zone(zone: tzinfo | None, where: str) -> Any:
-    """A time zone by its name, or as a fixed distance from UTC in seconds."""
+    """A time zone as its name, or as a fixed offset from UTC in seconds."""
     if zone is None:
         return None
-    name = getattr(zone, "key", None) or getattr(zone, "zone", None)  # the latter is pytz'
+    name = getattr(zone, "key", None) or getattr(zone, "zone", None)  # the latter for pytz
     if isinstance(name, str):
         return name
     offset = zone.utcoffset(None)
     if offset is None:
         raise TableError(
-            f"{where} has dates in the time zone {zone!r}, which has no name to store it by. "
-            "Convert them to UTC, or to a zone of the zoneinfo module."
+            f"{where} has dates in the time zone {zone!r}, which cannot be saved because it has no "
+            "name. Convert them to UTC, or to a zone of the zoneinfo module."
         )
     return offset.total_seconds()
 
@@ -79,8 +79,8 @@ def unpacked_zone(stored: Any) -> tzinfo | None:
         return ZoneInfo(stored)
     except ZoneInfoNotFoundError as problem:
         raise StorageError(
-            f"the stored project has dates in the time zone {stored!r}, which this machine does "
-            "not know. Install its time zones: pip install tzdata."
+            f"the saved project has dates in the time zone {stored!r}, which this machine does not "
+            "know. Install the time zones: pip install tzdata."
         ) from problem
 
 
@@ -107,14 +107,18 @@ def _read_null(name: str) -> Any:
     return {"NAType": pandas.NA, "NaTType": pandas.NaT}[name]
 
 
+def _check_nanoseconds(value: Any, nanoseconds: int, kind: str, where: str) -> None:
+    if nanoseconds:
+        raise TableError(
+            f"{where} mixes types, and {value} in it has nanoseconds, which cannot be saved there. "
+            f"Make it a column of {kind} only, or round to microseconds."
+        )
+
+
 def _datetime(value: Any, where: str) -> Any:
     if not isinstance(value, datetime):
         return None
-    if getattr(value, "nanosecond", 0):
-        raise TableError(
-            f"{where} holds the time {value} with nanoseconds among values of several kinds; make "
-            "it a column of dates, or round it to microseconds."
-        )
+    _check_nanoseconds(value, getattr(value, "nanosecond", 0), "dates", where)
     plain = datetime(*value.timetuple()[:6], value.microsecond, fold=value.fold)
     return [plain.isoformat(), packed_zone(value.tzinfo, where), value.fold]
 
@@ -137,11 +141,7 @@ def _read_time(content: Any) -> time:
 def _duration(value: Any, where: str) -> Any:
     if not isinstance(value, timedelta):
         return None
-    if getattr(value, "nanoseconds", 0):
-        raise TableError(
-            f"{where} holds the duration {value} with nanoseconds among values of several kinds; "
-            "make it a column of durations, or round it to microseconds."
-        )
+    _check_nanoseconds(value, getattr(value, "nanoseconds", 0), "durations", where)
     return [value.days, value.seconds, value.microseconds]
 
 
@@ -185,7 +185,7 @@ def _complex(value: Any, where: str) -> Any:
     return [value.real.hex(), value.imag.hex()] if isinstance(value, complex) else None
 
 
-# In this order: a time is a date too, and pandas' NaT is both.
+# In this order: a datetime is a date too, and pandas' NaT is both.
 _WRITERS: dict[str, Callable[[Any, str], Any]] = {
     "mark": _mark,
     "null": _null,

@@ -31,7 +31,14 @@ from cpclean.intake.textfile import TextFile
 from cpclean.projects.fingerprint import answers_belong, fingerprint
 from cpclean.projects.frame_bytes import pack_frame, unpack_frame
 from cpclean.projects.packing import Packer, Unpacker
-from cpclean.projects.table_bytes import OpenedTable, Vectors, opened, pack_table, unpack_table
+from cpclean.projects.table_bytes import (
+    OpenedTable,
+    Vectors,
+    dataset_arrays,
+    opened,
+    pack_table,
+    unpack_table,
+)
 from cpclean.queries.geometry import METRICS, ask
 from cpclean.queries.model import Model
 
@@ -115,7 +122,7 @@ class Settings:
             return Settings(**json.loads(json.dumps(plain, allow_nan=False)))
         except (TypeError, ValueError) as problem:
             raise TableError(
-                f"the settings of a project must be such as JSON holds: {problem}."
+                f"the settings of a project must be something JSON can hold: {problem}."
             ) from problem
 
 
@@ -282,11 +289,11 @@ class Project:
         source = Unpacker(content)
         plain = source.plain
         if not isinstance(plain, dict) or plain.get("cpclean") != "project":
-            raise StorageError("these bytes are no stored project.")
+            raise StorageError("these bytes are not a saved project.")
         if plain["format"] > FORMAT:
             raise FutureError(
-                f"the project was stored by a newer cpclean (format {plain['format']}; this one "
-                f"reads up to {FORMAT}). Bring cpclean up to date."
+                f"the project was saved by a newer cpclean (format {plain['format']}; this one "
+                f"reads formats up to {FORMAT}). Upgrade cpclean."
             )
         frame = plain["frame"]
         return cls(
@@ -368,9 +375,7 @@ class Project:
     def digest(self) -> str:
         """A hash of all bits of the encoded dataset and of the points."""
         found = hashlib.sha256(self.vectors.tobytes())
-        data = self.table.dataset
-        named = {**data.arrays._asdict(), "codes": data.codes, "classes": data.classes}
-        for name, one in sorted(named.items()):
+        for name, one in sorted(dataset_arrays(self.table.dataset).items()):
             if one.dtype.kind != "O":
                 found.update(name.encode() + np.ascontiguousarray(one).tobytes())
         return found.hexdigest()

@@ -13,6 +13,7 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from cpclean.data.columns import Column
 from cpclean.data.decisions import Decision
@@ -179,11 +180,17 @@ def _unpacked_encoding(stored: Any) -> Encoding:
 
 def pack_dataset(data: IncompleteDataset, into: Packer) -> Any:
     """The dataset as it is now: what was pinned in it counts as given."""
-    # Under the names of format 1, whose bytes stay the same.
-    state = {"codes": data.codes, "classes": data.classes}
-    state |= {f"_{name}": array for name, array in data.arrays._asdict().items()}
-    state["_pinned"] = np.zeros(data.n_rows, dtype=bool)
-    return {name: into.array(array, "the labels") for name, array in state.items()}
+    return {name: into.array(array, "the labels") for name, array in dataset_arrays(data).items()}
+
+
+def dataset_arrays(data: IncompleteDataset) -> dict[str, npt.NDArray[Any]]:
+    """All arrays of a dataset, by the names that they have in format 1."""
+    return {
+        "codes": data.codes,
+        "classes": data.classes,
+        **{f"_{name}": array for name, array in data.arrays._asdict().items()},
+        "_pinned": np.zeros(data.n_rows, dtype=bool),
+    }
 
 
 def unpack_dataset(stored: Any, source: Unpacker) -> IncompleteDataset:

@@ -1,4 +1,4 @@
-"""Checks that all storages make alike, so that they take and refuse the same."""
+"""Checks that all storages share, so that they accept and refuse the same."""
 
 from __future__ import annotations
 
@@ -7,82 +7,118 @@ import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
 from cpclean.data.rows import is_whole
 from cpclean.errors import RefusedError, StorageError, offenders
-from cpclean.storage.contract import KINDS, Event, Places, Said
+from cpclean.storage.events import KINDS, Event, LeaseRequest, NewEvent, Places
 
 MOST_TEXT = 200  # characters of a name or a request id
 MOST_VALUE = 100_000  # characters of a value as JSON
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def checked_said(said: Said, request_id: Any) -> Said:
-    """What was said, in plain values, or an error that says what is wrong with it."""
-    checked_text(said.who, "who")
+# -- events ----------------------------------------------------------------------------------------
+
+
+def checked_event(new: NewEvent, request_id: Any) -> NewEvent:
+    """A new event in plain values, or an error that says what is wrong with it."""
+    checked_text(new.who, "who")
     checked_text(request_id, "request_id")
-    if said.kind not in KINDS:
-        raise RefusedError(f"kind must be one of {', '.join(KINDS)}; got {said.kind!r}.")
-    if said.kind == "undo":
+    if new.kind not in KINDS:
+        raise RefusedError(f"kind must be one of {', '.join(KINDS)}; got {new.kind!r}.")
+    if new.kind == "undo":
         needed, forbidden = ["undoes"], ["row", "candidate", "value"]
-    elif said.kind == "skip":
+    elif new.kind == "skip":
         needed, forbidden = ["row"], ["candidate", "value", "undoes"]
     else:
-        other = "candidate" if said.candidate is not None else "value"
+        other = "candidate" if new.candidate is not None else "value"
         spare = "value" if other == "candidate" else "candidate"
         needed, forbidden = ["row", other], [spare, "undoes"]
     for name in needed:
-        if getattr(said, name) is None:
-            raise RefusedError(f"{_a(said.kind)} needs {name}; got {said}.")
+        if getattr(new, name) is None:
+            raise RefusedError(f"{_a(new.kind)} needs {name}; got {new}.")
     for name in forbidden:
-        if getattr(said, name) is not None:
-            raise RefusedError(f"{_a(said.kind)} takes no {name}; got {said}.")
+        if getattr(new, name) is not None:
+            raise RefusedError(f"{_a(new.kind)} takes no {name}; got {new}.")
     for name in ("row", "candidate", "undoes"):
-        number = getattr(said, name)
+        number = getattr(new, name)
         if number is not None and (not is_whole(number) or not 0 <= number < 2**62):
             raise RefusedError(f"{name} must be an int of at least 0; got {number!r}.")
-    return Said(
-        said.kind,
-        said.who,
-        None if said.row is None else int(said.row),
-        None if said.candidate is None else int(said.candidate),
-        None if said.value is None else json.loads(value_text(said.value)),
-        None if said.undoes is None else int(said.undoes),
-        _checked_seconds(said.seconds),
+    return NewEvent(
+        new.kind,
+        new.who,
+        None if new.row is None else int(new.row),
+        None if new.candidate is None else int(new.candidate),
+        None if new.value is None else json.loads(value_text(new.value)),
+        None if new.undoes is None else int(new.undoes),
+        _checked_seconds(new.seconds),
     )
 
 
 def value_text(value: Any) -> str:
-    """A value as JSON text without signs beyond ASCII: no database stumbles over it."""
+    """A value as JSON text in plain ASCII, which every database can save."""
     try:
         text = json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as problem:
-        raise RefusedError(f"a value must be such as JSON holds: {problem}.") from problem
+        raise RefusedError(f"a value must be something JSON can hold: {problem}.") from problem
     if len(text) > MOST_VALUE:
         raise RefusedError(
-            f"a value may have {MOST_VALUE:,} characters as JSON; got {len(text):,}."
+            f"a value may have at most {MOST_VALUE:,} characters as JSON; got {len(text):,}."
         )
     return text
 
 
 def checked_text(text: Any, what: str) -> str:
-    """A name or a request id that every database can keep."""
+    """A name or a request id that every database can save."""
     if not isinstance(text, str) or not text.strip() or len(text) > MOST_TEXT:
         got = f"{len(text):,} characters" if isinstance(text, str) and text.strip() else repr(text)
         raise RefusedError(f"{what} must be text of 1 to {MOST_TEXT} characters; got {got}.")
     if "\0" in text or any("\ud800" <= sign <= "\udfff" for sign in text):
-        raise RefusedError(f"{what} must be text without null signs or lone surrogates.")
+        raise RefusedError(f"{what} must be text without null characters or lone surrogates.")
     return text
 
 
-def checked_lease(ranking: Sequence[int], who: str, seconds: float) -> list[int]:
-    """The rows of a ranking, each once, as plain ints."""
+def checked_undo(number: int, row: int | None, is_undone: bool) -> int:
+    """The row of the event that an undo names, which must exist and not be undone yet."""
+    if row is None:
+        raise RefusedError(f"there is no event {number} to undo.")
+    if is_undone:
+        raise RefusedError(f"event {number} is undone already.")
+    return row
+
+
+def check_same(event: Event, new: NewEvent) -> Event:
+    """The event of an earlier call with the same request id, if it says the same."""
+    if not event.matches(new):
+        raise used_before(event)
+    return event
+
+
+def used_before(event: Event) -> RefusedError:
+    """The error for a request id that belongs to another event."""
+    return RefusedError(
+        f"the request id {event.request_id!r} was used before, for event {event.number}, which "
+        "says something else. Choose a new id for each event."
+    )
+
+
+# -- leases ----------------------------------------------------------------------------------------
+
+
+def checked_lease(
+    ranking: Sequence[int], who: str, seconds: float, places: Places, seen: int | None
+) -> LeaseRequest:
+    """What is asked for: each row once, in plain values."""
     checked_text(who, "who")
     checked_duration(seconds)
     rows = list(dict.fromkeys(ranking))
     if odd := [row for row in rows if not is_whole(row) or row < 0]:
         raise RefusedError(f"a ranking must list rows, ints of at least 0; got {odd[0]!r}.")
-    return [int(row) for row in rows]
+    counts = places.values() if isinstance(places, Mapping) else [places]
+    if wrong := [count for count in counts if not is_whole(count) or count < 1]:
+        raise RefusedError(f"places must be an int of at least 1; got {wrong[0]!r}.")
+    return LeaseRequest(uuid4().hex, tuple(map(int, rows)), who, float(seconds), places, seen)
 
 
 def checked_duration(seconds: Any) -> float:
@@ -90,48 +126,28 @@ def checked_duration(seconds: Any) -> float:
     number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
     if not number or not 0 < seconds <= 10**7:
         raise RefusedError(
-            f"seconds must be a number above 0, ten million at most; got {seconds!r}."
+            f"seconds must be a number above 0 and at most ten million; got {seconds!r}."
         )
     return float(seconds)
 
 
-def places_of(places: Places, row: int) -> int:
-    """How many people may hold a row at the same time."""
-    found = places.get(row, 1) if isinstance(places, Mapping) else places
-    if not is_whole(found) or found < 1:
-        raise RefusedError(f"places must be an int of at least 1; got {found!r}.")
-    return int(found)
+def check_rows(rows: Sequence[int], questions: frozenset[int]) -> None:
+    """Refuse rows of a ranking that nobody needs to be asked about."""
+    if unknown := [row for row in rows if row not in questions]:
+        raise RefusedError(
+            f"a ranking may only list rows of the project that have holes; got "
+            f"{offenders(unknown)}."
+        )
 
 
-def checked_undo(number: int, row: int | None, taken_back: bool) -> int:
-    """The row of the event that an undo names; the event is there and not taken back yet."""
-    if row is None:
-        raise RefusedError(f"there is no event {number} to undo.")
-    if taken_back:
-        raise RefusedError(f"event {number} is undone already.")
-    return row
-
-
-def check_same(event: Event, said: Said) -> Event:
-    """The event of an earlier call with the same request id, if it said the same."""
-    if not event.says(said):
-        raise used_before(event)
-    return event
-
-
-def used_before(event: Event) -> RefusedError:
-    """The error about a request id that stands for another event."""
-    return RefusedError(
-        f"the request id {event.request_id!r} was used before, for event {event.number}, which "
-        "says something else. Choose a new id for each thing that is said."
-    )
+# -- projects and times ----------------------------------------------------------------------------
 
 
 def same_project(same: bool, name: str) -> None:
     """Refuse a project where there is another one."""
     if not same:
         raise RefusedError(
-            f"{name} holds another project already; open that one, or name another place."
+            f"{name} already holds another project; open that one, or choose another location."
         )
 
 
@@ -140,17 +156,14 @@ def no_project(name: str) -> StorageError:
     return StorageError(f"there is no project in {name} yet; create one first.")
 
 
-def unknown_rows(rows: Sequence[int]) -> None:
-    """Refuse rows of a ranking that are no questions."""
-    if rows:
-        raise RefusedError(
-            f"a ranking may list rows with holes of the project only; got {offenders(rows)}."
-        )
-
-
 def moment(milliseconds: int) -> datetime:
-    """A time of the database's clock, which all storages count in milliseconds since 1970."""
+    """A time from the clock of a database; all storages count milliseconds since 1970."""
     return _EPOCH + timedelta(milliseconds=milliseconds)
+
+
+def milliseconds(at: datetime) -> int:
+    """The opposite of `moment`."""
+    return (at - _EPOCH) // timedelta(milliseconds=1)
 
 
 def _checked_seconds(seconds: Any) -> float | None:

@@ -1,8 +1,9 @@
-"""A session that follows a log: it goes from what it was told to what the log says now."""
+"""A session that follows a log: it goes from the log it knows to the log as it is now."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 from cpclean.cleaning.session import CleaningSession
@@ -15,7 +16,12 @@ class Follower:
     Parameters
     ----------
     session : CleaningSession
-        A new one; nobody else tells it anything.
+        A new one; nobody else changes it.
+
+    Attributes
+    ----------
+    session : CleaningSession
+        In the state of the log that was followed last.
 
     Examples
     --------
@@ -31,29 +37,24 @@ class Follower:
     def __init__(self, session: CleaningSession) -> None:
         self.session = session
         self._log: list[dict[str, Any]] = []
-        self._sizes = [self._size()]  # of the session's log before and after each entry
+        self._sizes = [_size(session)]  # of the session's log before and after each entry
 
     def follow(self, log: Sequence[dict[str, Any]]) -> None:
-        """Bring the session to the state of a log; if that cannot be, an error, and no change.
+        """Bring the session to the state of a log; if that fails, it stays as it was.
 
-        What the two logs have in common from the start is not told again.
+        Entries that both logs have in common from the start are not replayed.
         """
-        kept = common_length(self._log, log)
-        fresh = list(log[kept:])
-        before = self.session._state  # never changed, only replaced
-        back = self._sizes[-1] - self._sizes[kept]
-        try:
-            if back:
-                self.session.undo(back)
-            sizes = self._sizes[: kept + 1]
-            for entry in fresh:
-                self.session.replay([entry])
-                sizes.append(self._size())  # what is known already is not kept
-        except BaseException:
-            self.session._state = before
-            raise
-        self._log, self._sizes = list(log), sizes
+        shared = common_length(self._log, log)
+        session = copy(self.session)  # cheap: states are shared, never changed
+        if back := self._sizes[-1] - self._sizes[shared]:
+            session.undo(back)
+        sizes = self._sizes[: shared + 1]
+        for entry in log[shared:]:
+            session.replay([entry])
+            sizes.append(_size(session))  # what is known already adds nothing
+        self.session, self._log, self._sizes = session, list(log), sizes
 
-    def _size(self) -> int:
-        """Entries of the session's log, which `answers` would copy."""
-        return len(self.session._state.log)
+
+def _size(session: CleaningSession) -> int:
+    """Entries of the session's log, which `answers` would copy."""
+    return len(session.view.version.log)

@@ -1,6 +1,6 @@
-"""A file of answers that only grows: what was told is on the disk before it counts.
+"""A file of answers that only grows: an answer is on the disk before it counts.
 
-JSON lines. The first says what the answers belong to; every other one is an event:
+JSON lines. The first says what the answers belong to; every other line is an event:
 
     {"cpclean": "answers", "version": 1, "belongs": {"table": "5f0c...", "neighbors": 3, ...}}
     {"row": 3, "candidate": 1, "at": "2026-11-16T09:30:00+00:00", "seconds": 12.5}
@@ -9,7 +9,7 @@ JSON lines. The first says what the answers belong to; every other one is an eve
     {"undo": 1, "at": ...}
 
 Row numbers and values are those of `CleaningSession.answers`; other keys are remarks for people. A
-process that is killed while it writes leaves a torn last line, which the next one cuts off.
+process that is killed while it writes leaves an incomplete last line, which the next one removes.
 """
 
 from __future__ import annotations
@@ -21,25 +21,22 @@ from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
-from cpclean.errors import CPCleanError, offenders
+from cpclean.storage.journal_lines import (
+    JournalError,
+    Line,
+    apply,
+    belongs_of,
+    check_belongs,
+    header,
+    is_torn_header,
+    parsed,
+)
 from cpclean.storage.locking import lock
 
-VERSION = 1
 
-Event = dict[str, Any]
-
-_KINDS = {"candidate", "value", "skip"}
-_BEGINNING = b'{"cpclean": "answers"'
-
-
-class JournalError(CPCleanError):
-    """A journal cannot be opened or gone on with."""
-
-
-class NotTakenError(JournalError):
+class NotSavedError(JournalError):
     """An event could not be written; the journal is as it was before."""
 
 
@@ -49,17 +46,17 @@ class Journal:
     Parameters
     ----------
     path : path
-        Made if it is not there; removed again on closing if nothing was written to it.
+        Created if it does not exist; removed on closing if no event was written to it.
     belongs : dict
-        What the answers are about, in plain values by name, as `fingerprint` gives it. A journal
+        What the answers belong to, in plain values by name, as `answers_belong` gives it. A journal
         that belongs to something else is refused.
 
     Attributes
     ----------
     entries : list of dict
-        What is said now: answers and skips in their order, without those that were taken back.
+        The answers and skips that count, in their order: without those that were undone.
     notes : list of str
-        What a person should know about the file as it was found.
+        What a person should know about the state in which the file was found.
     resumed : bool
         Whether the file had events when it was opened.
 
@@ -76,7 +73,7 @@ class Journal:
 
     def __init__(self, path: str | os.PathLike[str], belongs: Mapping[str, Any]) -> None:
         self.path = Path(path).expanduser()
-        self.entries: list[Event] = []
+        self.entries: list[Line] = []
         self.notes: list[str] = []
         self._file, self._made = _opened(self.path)
         self._end = 0  # of the last whole line
@@ -95,22 +92,22 @@ class Journal:
 
         Raises
         ------
-        NotTakenError
-            If the disk is full or fails; the file has everything before the event, and the same
-            may be tried again.
+        NotSavedError
+            If the disk is full or fails; the file has everything before the event, and the call
+            may be repeated.
         """
         self._write({**entry, **_when(seconds)})
-        self._take({**entry}, "the entry")
+        self._apply({**entry}, "the entry")
 
     def undo(self, n: int = 1, seconds: float | None = None) -> None:
-        """Write that the last n entries are taken back; they stay in the file."""
+        """Write that the last n entries no longer count; they stay in the file."""
         if not 1 <= n <= len(self.entries):
             raise JournalError(f"undo takes back 1 to {len(self.entries)} entries; got {n}.")
         self._write({"undo": n, **_when(seconds)})
-        self._take({"undo": n}, "the entry")
+        self._apply({"undo": n}, "the entry")
 
     def close(self) -> None:
-        """Let others open the file; one without any event is removed."""
+        """Let others open the file; a file without any event is removed."""
         if self._file < 0:
             return
         if self._made and not self._n_events:
@@ -122,36 +119,31 @@ class Journal:
     def __enter__(self) -> Journal:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _write(self, event: Event) -> None:
+    def _write(self, event: Line) -> None:
         line = json.dumps(event, ensure_ascii=False, allow_nan=False).encode() + b"\n"
         try:
             os.lseek(self._file, self._end, os.SEEK_SET)
             left = memoryview(line)
             while left:
                 left = left[os.write(self._file, left) :]
-            os.ftruncate(self._file, self._end + len(line))  # a longer torn line may be beneath
+            os.ftruncate(self._file, self._end + len(line))  # longer leftovers may be beneath
             os.fsync(self._file)
-        except BaseException as problem:  # a Ctrl-C too leaves whole lines
+        except BaseException as problem:  # also after Ctrl-C, only whole lines stay
             self._cut()
             if not isinstance(problem, OSError):
                 raise
-            raise NotTakenError(
-                f"not taken: {str(self.path)!r} cannot be written: {problem.strerror or problem}. "
-                f"Everything before is in it ({_counted(len(self.entries))})."
+            raise NotSavedError(
+                f"not saved: {str(self.path)!r} cannot be written: {problem.strerror or problem}. "
+                f"Everything saved before is safe ({_counted(len(self.entries))})."
             ) from problem
         self._end += len(line)
         self._n_events += 1
 
     def _cut(self) -> None:
-        """Remove what is behind the last whole line; if even that fails, the next write tries."""
+        """Remove what follows the last whole line; if even that fails, the next write will."""
         with suppress(OSError):
             os.ftruncate(self._file, self._end)
             os.fsync(self._file)
@@ -161,11 +153,11 @@ class Journal:
     def _read(self, belongs: dict[str, Any]) -> None:
         with os.fdopen(os.dup(self._file), "rb") as file:
             content = file.read()
-        if not content or _BEGINNING.startswith(content) or _torn_header(content):
+        if is_torn_header(content):
             self._begin(belongs)
             return
-        header, newline, _ = content.partition(b"\n")
-        _check_belongs(self.path, _belongs(header, self.path), belongs)
+        first, newline, _ = content.partition(b"\n")
+        check_belongs(self.path, belongs_of(first, self.path), belongs)
         if not newline:
             self._begin(belongs)
             return
@@ -174,10 +166,10 @@ class Journal:
         for number, line in enumerate(lines[1:], start=2):
             if line.strip():
                 self._n_events += 1
-                self._take(_parsed(line, number, self.path), f"line {number}")
+                self._apply(parsed(line, number, self.path), f"line {number}")
         self._end = len(content) - len(rest)
         if rest.strip(b"\0\r "):
-            self._take_rest(rest, len(lines) + 1)
+            self._read_rest(rest, len(lines) + 1)
         elif rest:
             self._cut()
 
@@ -185,28 +177,28 @@ class Journal:
         self._made = True
         os.ftruncate(self._file, 0)
         try:
-            self._write({"cpclean": "answers", "version": VERSION, "belongs": belongs})
-        except NotTakenError as problem:
+            self._write(header(belongs))
+        except NotSavedError as problem:
             raise _unusable(self.path, problem.__cause__) from problem
         self._n_events = 0
-        with suppress(OSError):  # so that the new name itself outlives a power cut
+        with suppress(OSError):  # so that the new name itself survives a power cut
             folder = os.open(self.path.parent, os.O_RDONLY)
             try:
                 os.fsync(folder)
             finally:
                 os.close(folder)
 
-    def _take_rest(self, rest: bytes, number: int) -> None:
-        """The last line has no end: an editor took it, or the writing was cut short."""
+    def _read_rest(self, rest: bytes, number: int) -> None:
+        """The last line has no end: an editor removed it, or the process was killed."""
         try:
-            event = _parsed(rest, number, self.path)
-            self._take(event, f"line {number}")
+            event = parsed(rest, number, self.path)
+            self._apply(event, f"line {number}")
         except JournalError:
             self._cut()
             self.notes.append(
-                f"the last line of {str(self.path)!r} was torn, as if the process had been killed "
-                f"while it wrote. It is cut off; the {_counted(len(self.entries))} before it are "
-                "there."
+                f"the last line of {str(self.path)!r} was incomplete, as if the process had been "
+                f"killed while writing. It was removed; {_counted(len(self.entries))} before it "
+                f"{'is' if len(self.entries) == 1 else 'are'} safe."
             )
             return
         self._n_events += 1
@@ -218,16 +210,17 @@ class Journal:
         except OSError as problem:
             raise _unusable(self.path, problem) from problem
 
-    def _take(self, event: Event, where: str) -> None:
-        _take(self.entries, event, f"{where} of {str(self.path)!r}")
+    def _apply(self, event: Line, where: str) -> None:
+        apply(self.entries, event, f"{where} of {str(self.path)!r}")
 
 
 def read_answers(
     path: str | os.PathLike[str], belongs: Mapping[str, Any] | None = None
-) -> list[Event]:
-    """What a journal says now, for `CleaningSession.merge` or `replay`.
+) -> list[Line]:
+    """The answers in a journal that count, for `CleaningSession.merge` or `replay`.
 
-    The file is only read, and may be open elsewhere: a line that is being written is left out.
+    The file is only read, and another process may have it open: a line that is being written is
+    left out.
 
     Parameters
     ----------
@@ -253,97 +246,28 @@ def read_answers(
     except OSError as problem:
         raise JournalError(f"{str(place)!r} cannot be read: {problem.strerror}.") from problem
     whole, _, rest = content.rpartition(b"\n")
-    header, *lines = whole.split(b"\n")
-    theirs = _belongs(header, place)
+    first, *lines = whole.split(b"\n")
+    theirs = belongs_of(first, place)
     if belongs is not None:
-        _check_belongs(place, theirs, belongs)
-    entries: list[Event] = []
+        check_belongs(place, theirs, belongs)
+    entries: list[Line] = []
     for number, line in enumerate(lines, start=2):
         if line.strip():
-            _take(entries, _parsed(line, number, place), f"line {number} of {str(place)!r}")
-    with suppress(JournalError):  # whole all the same, if an editor took the last line end
-        _take(entries, _parsed(rest, 0, place), "the last line")
+            apply(entries, parsed(line, number, place), f"line {number} of {str(place)!r}")
+    with suppress(JournalError):  # complete all the same, if an editor removed the last line end
+        apply(entries, parsed(rest, 0, place), "the last line")
     return entries
-
-
-# -- lines -----------------------------------------------------------------------------------------
-
-
-def _belongs(line: bytes, path: Path) -> dict[str, Any]:
-    """What the first line says that the answers are about."""
-    try:
-        header = json.loads(line)
-        version, theirs = header["version"], header["belongs"]
-        usable = header["cpclean"] == "answers" and isinstance(theirs, dict)
-    except (ValueError, TypeError, KeyError):
-        usable = False
-    if line.startswith(b'{"number": '):
-        raise JournalError(
-            f"{str(path)!r} has every event of a page, also what was taken back. Export the "
-            "answers that count instead: answers.jsonl, or /api/export?what=log."
-        )
-    if not usable or not isinstance(version, int):
-        raise JournalError(
-            f"{str(path)!r} is no log of answers: its first line is not that of one. "
-            "Name another file for the answers; this one stays as it is."
-        )
-    if version > VERSION:
-        raise JournalError(
-            f"{str(path)!r} was written by a newer cpclean (format {version}; this one "
-            f"reads up to {VERSION}). Bring cpclean up to date, or name another file."
-        )
-    return dict(theirs)
-
-
-def _check_belongs(path: Path, theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> None:
-    if differs := _differences(theirs, mine):
-        raise JournalError(
-            f"{str(path)!r} belongs to something else: {offenders(differs, limit=4)}. "
-            "Go back to what it was begun with, or name another file for new answers."
-        )
-
-
-def _parsed(line: bytes, number: int, path: Path) -> Event:
-    try:
-        event = json.loads(line)
-    except ValueError:
-        event = None
-    if isinstance(event, dict):
-        return event
-    text = line[:60].decode(errors="replace")
-    raise JournalError(
-        f"line {number} of {str(path)!r} is no answer: {text!r}. The file was changed by "
-        "something else; put the line right or take it out, or name another file."
-    )
-
-
-def _take(entries: list[Event], event: Event, where: str) -> None:
-    """What an event does to the entries."""
-    if "undo" in event:
-        back = event["undo"]
-        if type(back) is not int or not 1 <= back <= len(entries):
-            raise JournalError(
-                f"{where} takes back {back!r} answers, but there are {len(entries)} before it."
-            )
-        del entries[-back:]
-        return
-    if type(event.get("row")) is not int or len(event.keys() & _KINDS) != 1:
-        raise JournalError(
-            f'{where} must have "row" and one of "candidate", "value" and "skip", or "undo"; '
-            f"got {json.dumps(event)[:80]}."
-        )
-    entries.append(event)
 
 
 # -- the file --------------------------------------------------------------------------------------
 
 
 def _opened(path: Path) -> tuple[int, bool]:
-    """The file, locked for this process, and whether it was made."""
+    """The file, locked for this process, and whether it was created."""
     if path.is_dir():
         raise JournalError(f"{str(path)!r} is a directory; name a file in it for the answers.")
     if not path.parent.is_dir():
-        raise JournalError(f"there is no folder {str(path.parent)!r} to keep the answers in.")
+        raise JournalError(f"there is no folder {str(path.parent)!r} to save the answers in.")
     while True:
         made = not path.exists()
         try:
@@ -352,7 +276,7 @@ def _opened(path: Path) -> tuple[int, bool]:
             raise _unusable(path, problem) from problem
         try:
             if not stat.S_ISREG(os.fstat(file).st_mode):
-                raise JournalError(f"{str(path)!r} is no plain file; name another place.")
+                raise JournalError(f"{str(path)!r} is not a regular file; choose another location.")
             _lock(file, path)
             if _is(file, path):  # else another process removed it before it was locked
                 return file, made
@@ -364,7 +288,9 @@ def _opened(path: Path) -> tuple[int, bool]:
 
 def _unusable(path: Path, problem: BaseException | None) -> JournalError:
     reason = getattr(problem, "strerror", None) or problem
-    return JournalError(f"answers cannot be kept in {str(path)!r}: {reason}. Name another place.")
+    return JournalError(
+        f"answers cannot be saved in {str(path)!r}: {reason}. Choose another location."
+    )
 
 
 def _is(file: int, path: Path) -> bool:
@@ -379,37 +305,14 @@ def _lock(file: int, path: Path) -> None:
         free = lock(file)
     except OSError as problem:
         raise JournalError(
-            f"{str(path)!r} cannot be locked against other processes: {problem.strerror}. Keep the "
+            f"{str(path)!r} cannot be locked against other processes: {problem.strerror}. Save the "
             "answers on another disk."
         ) from problem
     if not free:
         raise JournalError(
-            f"{str(path)!r} is in use: another process is taking answers for it. End that one "
-            "first, or name another file."
+            f"{str(path)!r} is in use: another process is saving answers in it. End that one "
+            "first, or choose another file."
         )
-
-
-def _torn_header(content: bytes) -> bool:
-    """Whether a process was killed while it began the file; nothing was answered then."""
-    if b"\n" in content or not content.startswith(_BEGINNING):
-        return False
-    try:
-        json.loads(content)
-    except ValueError:
-        return True
-    return False
-
-
-def _differences(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> list[str]:
-    """What is not the same, in words; hashes are not shown."""
-    found = []
-    for name in dict.fromkeys([*mine, *theirs]):
-        here, there = mine.get(name), theirs.get(name)
-        if here == there:
-            continue
-        hashed = any(isinstance(one, str) and one.startswith("sha256:") for one in (here, there))
-        found.append(f"other {name}" if hashed else f"{name} was {there!r} and is {here!r}")
-    return found
 
 
 def _counted(n: int) -> str:

@@ -1,10 +1,10 @@
-"""Leases in a database: which row is free, looked at while nobody else can take it.
+"""Leases in a database: find a free row, and check it while nobody else can take it.
 
-1. Rows that are held, or of which there is news, are left out: one query for all of them.
-2. Of the rest, the first one that nobody has locked is locked (SKIP LOCKED: who comes second does
-   not wait for who came first, but goes on to the next row). SQLite has one writer at a time.
-3. It is looked at again, for somebody may have taken it between 1 and 2.
-4. If no row was found but some were locked, they may have come free: the caller begins anew.
+1. Rows that are held, or that have later events, are left out: one query for all of them.
+2. Of the rest, the first one that nobody has locked is locked (SKIP LOCKED: whoever comes second
+   goes on to the next row instead of waiting). SQLite has one writer at a time.
+3. It is checked again, because somebody may have taken it between steps 1 and 2.
+4. If no row was found but some were locked, they may have become free: the caller starts again.
 """
 
 from __future__ import annotations
@@ -14,59 +14,41 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, delete, insert, select
 
-from cpclean.storage.checks import moment, places_of
-from cpclean.storage.contract import Lease, Places
-from cpclean.storage.migrations import EVENT, LEASE, QUESTION
-
-
-@dataclass(frozen=True)
-class Wish:
-    """What somebody asks for, and the id that the lease is to have.
-
-    The id is chosen before: a call that is repeated after a lost connection finds its lease.
-    """
-
-    id: str
-    rows: list[int]
-    who: str
-    seconds: float
-    places: Places
-    seen: int | None
-
-    def suits(self, row: int, holders: list[str]) -> bool:
-        return self.who not in holders and len(holders) < places_of(self.places, row)
+from cpclean.storage.checks import moment
+from cpclean.storage.events import Lease, LeaseRequest
+from cpclean.storage.schema import EVENT, LEASE, QUESTION
 
 
 @dataclass(frozen=True)
 class Found:
-    """The lease, or whether rows were passed over only because somebody had them locked."""
+    """The lease, or whether rows were passed over only because somebody else had locked them."""
 
     lease: Lease | None
     passed_over: bool = False
 
 
-def first_free(connection: Connection, wish: Wish, now: int) -> Found:
+def first_free(connection: Connection, request: LeaseRequest, now: int) -> Found:
     """Lease the first row that is free."""
-    mine = connection.execute(select(LEASE).where(LEASE.c.id == wish.id)).one_or_none()
+    mine = connection.execute(select(LEASE).where(LEASE.c.id == request.id)).one_or_none()
     if mine is not None:
         return Found(lease_of(mine))
-    holders, news = _holders(connection, now), _news(connection, wish.seen)
+    holders, changed = _holders(connection, now), _changed(connection, request.seen)
     passed_over = False
-    for row in wish.rows:
-        if row in news or not wish.suits(row, holders.get(row, [])):
+    for row in request.rows:
+        if row in changed or not request.accepts(row, holders.get(row, [])):
             continue
         if not _locked(connection, row):
             passed_over = True
-        elif _is_free(connection, row, wish, now):
-            until = now + round(wish.seconds * 1000)
-            parts = {"id": wish.id, "row_number": row, "who": wish.who, "until": until}
+        elif _is_free(connection, row, request, now):
+            until = now + round(request.seconds * 1000)
+            parts = {"id": request.id, "row_number": row, "who": request.who, "until": until}
             connection.execute(insert(LEASE), parts)
-            return Found(Lease(wish.id, row, wish.who, moment(until)))
+            return Found(Lease(request.id, row, request.who, moment(until)))
     return Found(None, passed_over)
 
 
 def end_lease(connection: Connection, row: int, who: str) -> None:
-    """Let nobody lease the row until this transaction is over, and end the person's own lease."""
+    """Keep the row from being leased until the transaction ends, and end the person's own lease."""
     own = select(QUESTION.c.row_number).where(QUESTION.c.row_number == row)
     connection.execute(own.with_for_update()).scalar()
     connection.execute(delete(LEASE).where(LEASE.c.row_number == row, LEASE.c.who == who))
@@ -82,11 +64,11 @@ def _locked(connection: Connection, row: int) -> bool:
     return connection.execute(own.with_for_update(skip_locked=True)).scalar() is not None
 
 
-def _is_free(connection: Connection, row: int, wish: Wish, now: int) -> bool:
-    """Whether a row that is locked by us is free; leases whose time is over are removed."""
+def _is_free(connection: Connection, row: int, request: LeaseRequest, now: int) -> bool:
+    """Whether a row that we have locked is free; leases whose time is up are removed."""
     connection.execute(delete(LEASE).where(LEASE.c.row_number == row, LEASE.c.until <= now))
     holders = _holders(connection, now, row).get(row, [])
-    return wish.suits(row, holders) and not _news(connection, wish.seen, row)
+    return request.accepts(row, holders) and not _changed(connection, request.seen, row)
 
 
 def _holders(connection: Connection, now: int, row: int | None = None) -> dict[int, list[str]]:
@@ -100,8 +82,8 @@ def _holders(connection: Connection, now: int, row: int | None = None) -> dict[i
     return found
 
 
-def _news(connection: Connection, seen: int | None, row: int | None = None) -> set[int]:
-    """Rows about which something was said after an event."""
+def _changed(connection: Connection, seen: int | None, row: int | None = None) -> set[int]:
+    """Rows with events after the one with this number."""
     if seen is None:
         return set()
     since = select(EVENT.c.row_number).where(EVENT.c.number > seen)

@@ -1,20 +1,20 @@
-"""The ledger: what the events of a log say when all is told.
+"""The ledger: what the events of a log amount to.
 
-A pure function of the events, so that every process that has read the same log knows the same;
-whoever follows a log keeps a `Book`, and comes to the same.
+A pure function of the events, so that all processes that have read the same log come to the same
+result; whoever follows a log uses a `Book`, which gives that result step by step.
 
-1. An undo takes back the event that it names. An undo can be undone: then it never was. An event
-   counts unless an undo that counts itself names it.
-2. With one answer a row, everything that counts is told to the session in its order: a later answer
-   about a row adds to what was said before or corrects it, as `CleaningSession.tell` says.
-3. With n answers a row, a row is settled as soon as n people have said the same of it. Until then
-   it waits; if two of those who spoke differ, it is disputed, and somebody else has to be asked.
-   The last word of each person counts; a skip after an answer unsays nothing. A row is skipped
-   when n people have skipped it.
-4. What cannot be told of the table (some program appended it without asking the project first) does
-   not count; `left_out` says why. Everything else goes on.
-5. A correction settles its row at once, whatever was said before it: who corrects has seen that. It
-   holds until another one comes, or n people say the same after it.
+1. An undo takes back the event that it names. An undo can be undone: then it has no effect. An
+   event counts unless an undo that counts itself names it.
+2. With one answer per row, the session gets all events that count, in their order: a later answer
+   about a row adds to earlier ones or corrects them, as in `CleaningSession.tell`.
+3. With n answers per row, a row is settled as soon as n people have given the same answer. Until
+   then it is waiting; if two people have answered differently, it is disputed, and somebody else
+   has to be asked. The last answer of each person counts; a skip does not take back an earlier
+   answer. A row is skipped when n people have skipped it.
+4. An answer that is not possible for the table (some program appended it without asking the project
+   first) does not count; `left_out` says why. Everything else goes on.
+5. A correction settles its row at once, whatever came before it: whoever corrects has seen that. It
+   holds until another correction comes, or n people give the same answer after it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from itertools import combinations
 from typing import Any
 
 from cpclean.errors import CPCleanError, RefusedError
-from cpclean.storage.contract import Event
+from cpclean.storage.events import Event
 
 Spelling = Callable[[Event], Hashable]
 Entry = dict[str, Any]
@@ -35,25 +35,25 @@ Pair = tuple[str, str]  # of names, in order
 
 
 def as_written(event: Event) -> Hashable:
-    """What an answer says, letter by letter: two that look alike are the same."""
+    """An answer letter by letter: two are the same if they are written alike."""
     return event.candidate, event.value is not None and json.dumps(event.value, sort_keys=True)
 
 
 @dataclass(frozen=True)
 class RowState:
-    """What is said of one row.
+    """What is known about one row.
 
     Attributes
     ----------
     row : int
     state : {"settled", "waiting", "disputed", "skipped"}
     words : tuple of Event
-        The last word of each person, in order of their numbers: answers, corrections and skips.
+        The last answer, correction or skip of each person, in the order of their numbers.
     decided : Event or None
         The event that settled the row: the last one if several people had to agree.
     lacking : int
-        How many people more would have to say the same as most have; 0 if the row is settled or
-        skipped.
+        How many more people would have to give the most frequent answer; 0 if the row is settled
+        or skipped.
     """
 
     row: int
@@ -64,13 +64,13 @@ class RowState:
 
     @property
     def people(self) -> frozenset[str]:
-        """Who has had a word, and is not to be asked again."""
+        """Who has answered or skipped the row, and is not to be asked again."""
         return frozenset(event.who for event in self.words)
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How often two people said the same, or not, of rows that both of them answered."""
+    """How often two people gave the same answer, or not, about rows that both answered."""
 
     same: int
     different: int
@@ -78,29 +78,30 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Ledger:
-    """What a log says.
+    """What a log amounts to.
 
     Attributes
     ----------
     last : int
-        The number of the last event looked at.
+        The number of the last event taken into account.
     log : tuple of dict
         The entries for `CleaningSession.replay`.
     numbers : tuple of int
         The event behind each entry of `log`.
     rows : dict from row to RowState
-        Every row of which something is said.
+        Every row with events that count.
     answers : dict from name to int
-        Rows that each person has answered or corrected, those not settled yet included.
+        Rows that each person has answered or corrected, including those not settled yet.
     skips : dict from name to int
         Rows that each person has skipped.
     agreement : dict from pair of names, in order, to Agreement
     latest : dict from name to int
-        The last event of each person that counts and is no undo: what an undo of theirs names.
+        The last event of each person that counts and is not an undo: what their next undo takes
+        back.
     undone : frozenset of int
-        Events that do not count; undos that were undone included.
+        Events that do not count, including undos that were undone.
     left_out : dict from int to str
-        Events that could not be told, and why not.
+        Events that are not possible for the table, and what is wrong with them.
     """
 
     last: int
@@ -122,7 +123,7 @@ class Ledger:
 
     @property
     def disputed(self) -> list[int]:
-        """Rows about which people differ: somebody else has to be asked."""
+        """Rows that people have answered differently: somebody else has to be asked."""
         return self._in_state("disputed")
 
     @property
@@ -130,10 +131,10 @@ class Ledger:
         return self._in_state("settled")
 
     def ranking_for(self, who: str, ranking: Iterable[int]) -> list[int]:
-        """The rows of a ranking that this person may be asked for, in the same order.
+        """The rows of a ranking that this person may be asked about, in the same order.
 
-        Where several people have to agree, nobody is asked for a row twice. Settled rows stay in:
-        whether there is more to ask about them is for the session to say.
+        Where several people have to agree, nobody is asked about a row twice. Settled rows stay in:
+        the session decides whether there is more to ask about them.
         """
         if self.answers_per_row == 1:
             return list(ranking)
@@ -159,18 +160,18 @@ class Ledger:
 def ledger_of(
     events: Iterable[Event], answers_per_row: int = 1, spelling: Spelling = as_written
 ) -> Ledger:
-    """What a whole log says.
+    """What a whole log amounts to.
 
     Parameters
     ----------
     events : iterable of Event
         All events from the first on, in order.
     answers_per_row : int
-        How many people have to say the same of a row.
+        How many people have to give the same answer about a row.
     spelling : function from Event to hashable, optional
-        Equal for answers that say the same; `Project.spelling` knows that a candidate and its
-        values are the same, and raises for what cannot be told. By default, answers have to be
-        written alike.
+        Equal for answers that mean the same; `Project.spelling` knows that a candidate and its
+        values are the same, and raises an error for answers that are not possible. By default,
+        answers have to be written alike.
 
     Examples
     --------
@@ -190,10 +191,10 @@ def ledger_of(
 
 
 class Book:
-    """A ledger that is kept while events come: what each adds costs as much as its row does.
+    """A ledger that grows with its events: adding one costs as much as its row has events.
 
-    All events about a row stand by themselves, undos included, so that news of a row change what
-    is known of that row alone.
+    Rows are independent of each other, undos included, so that new events about a row change only
+    what is known about that row.
 
     Parameters
     ----------
@@ -203,10 +204,10 @@ class Book:
 
     def __init__(self, answers_per_row: int = 1, spelling: Spelling = as_written) -> None:
         self._wanted, self._spelling = answers_per_row, spelling
-        self.last = 0  # the number of the last event that was taken in
+        self.last = 0  # the number of the last event that was added
         self._events: dict[int, list[Event]] = {}
         self._parts: dict[int, _Part] = {}
-        self._told: dict[int, Entry] = {}
+        self._entries: dict[int, Entry] = {}
         self._undone: set[int] = set()
         self._left_out: dict[int, str] = {}
         self._latest: dict[str, int] = {}
@@ -216,13 +217,13 @@ class Book:
         self._both: Counter[Pair] = Counter()
 
     def add(self, events: Iterable[Event]) -> None:
-        """Take in the next events, in order."""
+        """Add the next events, in order."""
         touched: dict[int, None] = {}
         undone = False
         for event in events:
             if event.number != self.last + 1:
                 raise RefusedError(
-                    "a ledger needs all events from the first on, each once and in order."
+                    "a ledger needs all events from the first one on, each once and in order."
                 )
             self.last = event.number
             self._events.setdefault(event.row, []).append(event)
@@ -235,24 +236,24 @@ class Book:
             self._count(before, -1)
             self._count(now, 1)
         parts = self._parts
-        if undone:  # what somebody said last may be what they said before that
+        if undone:  # somebody's latest event may now be an earlier one
             self._latest, touched = {}, dict.fromkeys(parts)
         for who, number in (pair for row in touched for pair in parts[row].latest.items()):
             self._latest[who] = max(number, self._latest.get(who, 0))
 
     def _replace(self, before: _Part, now: _Part) -> None:
-        """Let what all say go on with what a row says now; what stays, stays in its place."""
+        """Replace what a row contributes; what stays the same keeps its place."""
         self._undone -= before.undone
         self._undone |= now.undone
-        for number in before.told.keys() - now.told.keys():
-            del self._told[number]
+        for number in before.entries.keys() - now.entries.keys():
+            del self._entries[number]
         for number in before.left_out.keys() - now.left_out.keys():
             del self._left_out[number]
-        self._told |= now.told
+        self._entries |= now.entries
         self._left_out |= now.left_out
 
     def _count(self, part: _Part, sign: int) -> None:
-        """Add what a row says to what all say, or take it away again."""
+        """Add what a row contributes to the counts, or subtract it."""
         for event in part.state.words if part.state else ():
             (self._skips if event.kind == "skip" else self._answers)[event.who] += sign
         for pair, same in part.pairs:
@@ -260,13 +261,13 @@ class Book:
             self._same[pair] += sign * same
 
     def ledger(self) -> Ledger:
-        """What they say so far; later events do not change it."""
-        told = sorted(self._told.items())
+        """What the events so far amount to; later events do not change it."""
+        entries = sorted(self._entries.items())
         return Ledger(
             last=self.last,
             answers_per_row=self._wanted,
-            log=tuple(entry for _, entry in told),
-            numbers=tuple(number for number, _ in told),
+            log=tuple(entry for _, entry in entries),
+            numbers=tuple(number for number, _ in entries),
             rows={row: part.state for row, part in self._parts.items() if part.state},
             answers=dict(+self._answers),
             skips=dict(+self._skips),
@@ -292,14 +293,14 @@ def undone_events(events: Iterable[tuple[int, int | None]]) -> set[int]:
 
 @dataclass(frozen=True)
 class _Part:
-    """What the events about one row say; `told` and `left_out` are by the number of the event."""
+    """What the events about one row amount to; dicts are by the number of the event."""
 
     state: RowState | None  # None if nothing counts
-    told: dict[int, Entry]
+    entries: dict[int, Entry]
     undone: set[int]
     left_out: dict[int, str]
     latest: dict[str, int]
-    pairs: list[tuple[Pair, bool]]  # who answered, two by two, and whether they said the same
+    pairs: list[tuple[Pair, bool]]  # who answered, two by two; whether they agree
 
 
 _NOTHING = _Part(None, {}, set(), {}, {}, [])
@@ -320,10 +321,10 @@ def _part(row: int, events: Sequence[Event], wanted: int, spelling: Spelling) ->
     for event in counting:
         found.take(event)
     state = found.state(row) if counting else None
-    told = counting if wanted == 1 else [one for one in [found.decided or found.skipped] if one]
+    used = counting if wanted == 1 else [one for one in [found.decided or found.skipped] if one]
     return _Part(
         state,
-        {event.number: event.entry for event in told},
+        {event.number: event.entry for event in used},
         undone,
         left_out,
         {event.who: event.number for event in counting},
@@ -344,16 +345,16 @@ class _Row:
     """One row while the events go by."""
 
     wanted: int
-    spelled: Mapping[int, Hashable]  # what each event says
+    spelled: Mapping[int, Hashable]  # by the number of the event
     words: dict[str, Event] = field(default_factory=dict)  # the last of each person
     votes: dict[str, Event] = field(default_factory=dict)  # those since the last correction
     corrected: Event | None = None
 
     def take(self, event: Event) -> None:
         if event.kind == "skip" and self._has_answered(event.who):
-            return  # it unsays nothing
+            return  # it takes nothing back
         for one in (self.words, self.votes):
-            one.pop(event.who, None)  # so that who speaks again comes last
+            one.pop(event.who, None)  # so that whoever answers again comes last
         self.words[event.who] = event
         if event.kind == "correction":
             self.corrected, self.votes = event, {}
@@ -362,19 +363,19 @@ class _Row:
 
     @property
     def decided(self) -> Event | None:
-        """The event by which as many people as needed had said the same, or the correction."""
+        """The event with which enough people had given the same answer, or the correction."""
         counts: Counter[Hashable] = Counter()
         found, agreed = self.corrected, None
         for event in self._answers():
-            said = self.spelled[event.number]
-            counts[said] += 1
-            if counts[said] >= self.wanted and (agreed is None or said != agreed):
-                found, agreed = event, said
+            answer = self.spelled[event.number]
+            counts[answer] += 1
+            if counts[answer] >= self.wanted and (agreed is None or answer != agreed):
+                found, agreed = event, answer
         return found
 
     @property
     def skipped(self) -> Event | None:
-        """The skip by which as many people as needed had skipped."""
+        """The skip with which enough people had skipped the row."""
         skips = [event for event in self.votes.values() if event.kind == "skip"]
         return skips[self.wanted - 1] if len(skips) >= self.wanted else None
 
@@ -400,6 +401,6 @@ class _Row:
 def common_length(one: Sequence[Any], other: Sequence[Any]) -> int:
     """How many entries two logs have in common from the start."""
     least = min(len(one), len(other))
-    if list(one[:least]) == list(other[:least]):  # nearly always, and quick: they are the same
+    if list(one[:least]) == list(other[:least]):  # nearly always, and quick to find out
         return least
     return next(place for place in range(least) if one[place] != other[place])

@@ -1,30 +1,24 @@
-"""Storage in memory: for tests and for trying out. It ends with the process."""
+"""Storage in memory: for tests and for trying things out. It ends with the process."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from threading import Lock
-from uuid import uuid4
 
 from cpclean.errors import GoneError
 from cpclean.projects.project import Project
 from cpclean.storage.checks import (
+    check_rows,
     check_same,
-    checked_duration,
-    checked_lease,
-    checked_said,
     checked_undo,
     moment,
     no_project,
-    places_of,
     same_project,
-    unknown_rows,
 )
-from cpclean.storage.contract import Event, Lease, Places, Said, Storage
+from cpclean.storage.contract import Storage
+from cpclean.storage.events import Event, Lease, LeaseRequest, NewEvent
 from cpclean.storage.ledger import undone_events
 
 
@@ -36,7 +30,7 @@ class MemoryStorage(Storage):
     def __init__(self) -> None:
         self._lock = Lock()
         self._content: bytes | None = None
-        self._questions: set[int] = set()
+        self._questions: frozenset[int] = frozenset()
         self._events: list[Event] = []
         self._by_request: dict[str, Event] = {}
         self._leases: dict[str, Lease] = {}
@@ -50,7 +44,7 @@ class MemoryStorage(Storage):
                 same_project(self._content == content, self.name)
                 return
             self._content = content
-            self._questions = set(project.dirty_rows.tolist())
+            self._questions = frozenset(project.dirty_rows.tolist())
 
     def project(self) -> Project | None:
         self._check_open()
@@ -58,29 +52,25 @@ class MemoryStorage(Storage):
 
     # -- the log ---------------------------------------------------------------------------
 
-    def append(self, said: Said, request_id: str) -> Event:
-        said = checked_said(said, request_id)
+    def _append(self, new: NewEvent, request_id: str) -> Event:
         with self._lock:
             self._check_project()
             if request_id in self._by_request:
-                return check_same(self._by_request[request_id], said)
-            row = self._row_undone(said.undoes) if said.undoes is not None else said.row
+                return check_same(self._by_request[request_id], new)
+            row = self._row_undone(new.undoes) if new.undoes is not None else new.row
             assert row is not None, "checked before"
-            event = Event(
-                len(self._events) + 1, self.now(), request_id, said.kind, said.who, row,
-                said.candidate, said.value, said.undoes, said.seconds,
-            )  # fmt: skip
+            event = Event.of(new, len(self._events) + 1, self.now(), request_id, row)
             self._events.append(event)
             self._by_request[request_id] = event
-            if said.undoes is None:
+            if new.undoes is None:
                 for lease in [one for one in self._leases.values() if one.row == row]:
-                    if lease.who == said.who:
+                    if lease.who == new.who:
                         del self._leases[lease.id]
             return event
 
     def _row_undone(self, number: int) -> int:
-        known = 1 <= number <= len(self._events)
-        row = self._events[number - 1].row if known else None
+        exists = 1 <= number <= len(self._events)
+        row = self._events[number - 1].row if exists else None
         undone = undone_events((one.number, one.undoes) for one in self._events)
         return checked_undo(number, row, number in undone)
 
@@ -96,38 +86,29 @@ class MemoryStorage(Storage):
 
     # -- leases ----------------------------------------------------------------------------
 
-    def lease(
-        self,
-        ranking: Sequence[int],
-        who: str,
-        seconds: float,
-        places: Places = 1,
-        seen: int | None = None,
-    ) -> Lease | None:
-        rows = checked_lease(ranking, who, seconds)
+    def _lease(self, request: LeaseRequest) -> Lease | None:
         with self._lock:
             self._check_project()
-            unknown_rows([row for row in rows if row not in self._questions])
+            check_rows(request.rows, self._questions)
             holders: dict[int, list[str]] = {}
             for lease in self._open_leases():
                 holders.setdefault(lease.row, []).append(lease.who)
-            news = {event.row for event in self._events[seen:]} if seen is not None else set()
-            for row in rows:
-                held = holders.get(row, [])
-                if row not in news and who not in held and len(held) < places_of(places, row):
-                    found = Lease(uuid4().hex, row, who, self._in(seconds))
-                    self._leases[found.id] = found
+            later = [] if request.seen is None else self._events[request.seen :]
+            changed = {event.row for event in later}
+            for row in request.rows:
+                if row not in changed and request.accepts(row, holders.get(row, [])):
+                    until = self._until(round(request.seconds * 1000))
+                    found = self._leases[request.id] = Lease(request.id, row, request.who, until)
                     return found
             return None
 
-    def renew(self, lease: Lease, seconds: float) -> Lease | None:
-        checked_duration(seconds)
+    def _renew(self, lease: Lease, milliseconds: int) -> Lease | None:
         with self._lock:
             self._check_project()
             self._open_leases()
             if lease.id not in self._leases:
                 return None
-            found = replace(self._leases[lease.id], until=self._in(seconds))
+            found = replace(self._leases[lease.id], until=self._until(milliseconds))
             self._leases[lease.id] = found
             return found
 
@@ -135,10 +116,7 @@ class MemoryStorage(Storage):
         with self._lock:
             self._check_project()
             self._open_leases()
-            with suppress(KeyError):
-                del self._leases[lease.id]
-                return True
-            return False
+            return self._leases.pop(lease.id, None) is not None
 
     def leases(self) -> list[Lease]:
         with self._lock:
@@ -146,6 +124,7 @@ class MemoryStorage(Storage):
             return sorted(self._open_leases(), key=lambda lease: (lease.row, lease.id))
 
     def _open_leases(self) -> list[Lease]:
+        """The leases that have not ended; the others are forgotten."""
         now = self.now()
         self._leases = {number: one for number, one in self._leases.items() if one.until > now}
         return list(self._leases.values())
@@ -158,8 +137,8 @@ class MemoryStorage(Storage):
     def close(self) -> None:
         self._closed = True
 
-    def _in(self, seconds: float) -> datetime:
-        return self.now() + timedelta(milliseconds=round(seconds * 1000))
+    def _until(self, milliseconds: int) -> datetime:
+        return self.now() + timedelta(milliseconds=milliseconds)
 
     def _check_open(self) -> None:
         if self._closed:

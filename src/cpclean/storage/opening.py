@@ -9,7 +9,7 @@ from cpclean.storage.contract import Storage
 
 
 def open_storage(url: str | os.PathLike[str], create: bool = True) -> Storage:
-    """Open a storage, and make it if it is not there.
+    """Open a storage, and create it if it does not exist.
 
     Parameters
     ----------
@@ -17,7 +17,7 @@ def open_storage(url: str | os.PathLike[str], create: bool = True) -> Storage:
         "memory://", a path such as "train.cpclean.db", "sqlite:///train.cpclean.db" (with a fourth
         slash for a path from the root), or "postgresql://user:password@host:5432/database".
     create : bool
-        Whether it may be made; otherwise a place without a project is an error.
+        Whether it may be created; otherwise a location without a project is an error.
 
     Returns
     -------
@@ -41,7 +41,7 @@ def open_storage(url: str | os.PathLike[str], create: bool = True) -> Storage:
         if rest in ("", "/") or rest.endswith(":memory:"):
             raise StorageError(
                 "sqlite:/// needs a file after it, as in sqlite:///train.cpclean.db; for a storage "
-                "in memory: memory://."
+                "in memory use memory://."
             )
         return _file(rest.removeprefix("/"), create)
     if scheme in ("postgresql", "postgres", "postgresql+psycopg"):
@@ -49,8 +49,8 @@ def open_storage(url: str | os.PathLike[str], create: bool = True) -> Storage:
 
         return PostgresStorage(text, create)
     raise StorageError(
-        f"a storage is a path, or begins with memory://, sqlite:/// or postgresql://; got "
-        f"{scheme}://."
+        f"a storage is a path, or a URL that starts with memory://, sqlite:/// or postgresql://; "
+        f"got {scheme}://."
     )
 
 

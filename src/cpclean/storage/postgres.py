@@ -1,4 +1,4 @@
-"""Storage in PostgreSQL, by psycopg 3: for several server processes and many people."""
+"""Storage in PostgreSQL, with psycopg 3: for several server processes and many people."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cpclean.storage.sql import SqlStorage
 LOCK_SECONDS = 10
 # A number that nothing else in the database is likely to use for an advisory lock.
 _ALONE = 7_232_532_601
-# Codes that mean: the server went away, or is not up yet.
+# Codes that mean: the server has gone away, or is not up yet.
 _GONE = ("08", "57P01", "57P02", "57P03")
 
 
@@ -27,9 +27,9 @@ class PostgresStorage(SqlStorage):
     Parameters
     ----------
     url : str
-        As in postgresql://user:password@host:5432/database
+        Such as postgresql://user:password@host:5432/database
     create : bool
-        Whether tables may be made.
+        Whether tables may be created.
     """
 
     clock = "CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS BIGINT)"
@@ -45,8 +45,9 @@ class PostgresStorage(SqlStorage):
         except (ArgumentError, ValueError):
             # The URL is not shown and not chained: a password may be in it.
             raise StorageError(
-                "the URL of the database cannot be read; write it as in "
-                "postgresql://user:password@host:5432/database, special signs as %40."
+                "the URL of the database is not valid; write it like "
+                "postgresql://user:password@host:5432/database, with special characters escaped "
+                "(@ as %40)."
             ) from None
         where = given.host or str(given.query.get("host", "")) or "a local socket"
         port = f":{given.port}" if given.port else ""
@@ -54,7 +55,7 @@ class PostgresStorage(SqlStorage):
             engine = create_engine(
                 given,
                 # Each statement sees what others have committed meanwhile, whatever the server's
-                # own habit is: what is looked at again under a lock has to be fresh.
+                # default is: what is checked again under a lock has to be fresh.
                 isolation_level="READ COMMITTED",
                 pool_pre_ping=True,
                 pool_timeout=LOCK_SECONDS,
@@ -62,8 +63,7 @@ class PostgresStorage(SqlStorage):
             )
         except ImportError as problem:
             raise StorageError(
-                f"psycopg cannot be used: {problem}. Install it anew: pip install "
-                "'cpclean[postgres]'."
+                f"psycopg cannot be used: {problem}. Reinstall it: pip install 'cpclean[postgres]'."
             ) from problem
         event.listen(engine, "connect", _on_connect)
         super().__init__(f"database {given.database or ''!r} at {where}{port}", engine, create)
@@ -78,28 +78,28 @@ class PostgresStorage(SqlStorage):
         return problem.connection_invalidated or _code(problem).startswith(_GONE)
 
     def _translated(self, problem: DBAPIError) -> StorageError:
-        code, said = _code(problem), _first_line(problem)
+        code, reason = _code(problem), _first_line(problem)
         if code in ("55P03", "57014", "40P01", "40001"):
             return LockedError(
-                f"nothing was taken in: others have kept {self.name} locked for more than "
-                f"{LOCK_SECONDS} seconds. Try again."
+                f"not saved: others have locked {self.name} for more than {LOCK_SECONDS} seconds. "
+                "Try again."
             )
         if code in ("53100", "53200"):
             return FullError(
-                f"nothing was taken in: {self.name} has no room left: {said}. Make room and try "
-                "again; everything before is there."
+                f"not saved: {self.name} has no space left: {reason}. Free some space and try "
+                "again; everything saved before is safe."
             )
         if code in ("25006", "42501"):
             return StorageError(
-                f"{self.name} cannot be written: {said}. Ask for the right to, or name another "
-                "place."
+                f"{self.name} cannot be written: {reason}. Ask for permission, or choose another "
+                "location."
             )
         if code.startswith(_GONE) or problem.connection_invalidated or not code:
             return GoneError(
-                f"{self.name} cannot be reached: {said}. Everything that was taken in before is "
-                "there; try again when it is back."
+                f"{self.name} cannot be reached: {reason}. Everything saved before is safe; try "
+                "again when it is back."
             )
-        return StorageError(f"nothing was taken in: {self.name} cannot be used: {said}.")
+        return StorageError(f"not saved: {self.name} cannot be used: {reason}.")
 
 
 def _connect_args(url: Any) -> dict[str, Any]:
@@ -110,7 +110,7 @@ def _connect_args(url: Any) -> dict[str, Any]:
 def _on_connect(connection: Any, _: Any) -> None:
     connection.autocommit = True
     connection.execute(f"SET lock_timeout = '{LOCK_SECONDS}s'")
-    # An acknowledged answer has to outlive a crash, whatever the server's own habit is.
+    # An acknowledged answer has to survive a crash, whatever the server's default is.
     connection.execute(
         "SELECT set_config('synchronous_commit', 'on', false) "
         "WHERE current_setting('synchronous_commit') = 'off'"

@@ -1,8 +1,8 @@
-"""Storage in a database, by way of SQLAlchemy: what SQLite and PostgreSQL have in common.
+"""Storage in a database, through SQLAlchemy: what SQLite and PostgreSQL have in common.
 
 Every call is one transaction. SQLite lets one of them write at a time. In PostgreSQL, whoever
 appends locks the head of the log first and the row's question next; whoever leases passes over what
-is locked, as `cpclean.storage.leasing` tells. So no two can wait for each other.
+is locked, as `cpclean.storage.leasing` explains. So no two can wait for each other.
 """
 
 from __future__ import annotations
@@ -11,11 +11,10 @@ import hashlib
 import json
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any, TypeVar
-from uuid import uuid4
 
 from sqlalchemy import Connection, Engine, Row, delete, insert, select, text, update
 from sqlalchemy.exc import DBAPIError
@@ -24,34 +23,33 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from cpclean.errors import GoneError, LockedError, StorageError
 from cpclean.projects.project import Project
 from cpclean.storage.checks import (
+    check_rows,
     check_same,
-    checked_duration,
-    checked_lease,
-    checked_said,
     checked_undo,
+    milliseconds,
     moment,
     no_project,
     same_project,
-    unknown_rows,
     value_text,
 )
-from cpclean.storage.contract import Event, Lease, Places, Said, Storage
-from cpclean.storage.leasing import Wish, end_lease, first_free, lease_of
+from cpclean.storage.contract import Storage
+from cpclean.storage.events import Event, Lease, LeaseRequest, NewEvent
+from cpclean.storage.leasing import end_lease, first_free, lease_of
 from cpclean.storage.ledger import undone_events
-from cpclean.storage.migrations import EVENT, HEAD, LEASE, PROJECT, QUESTION, migrate
+from cpclean.storage.schema import EVENT, HEAD, LEASE, PROJECT, QUESTION, prepare
 
 Result = TypeVar("Result")
 
-# How often a lease is tried anew where every row that might be free is just being looked at by
-# somebody else; such looks take milliseconds, and all turns together about half a second.
-_TURNS = 12
+# How often a lease is tried again while every row that might be free is being checked by somebody
+# else; such checks take milliseconds, and all attempts together about half a second.
+_ATTEMPTS = 12
 
 
 class SqlStorage(Storage):
-    """What both databases do alike; a child says how to connect, and what its errors mean."""
+    """What both databases share; a subclass says how to connect, and what its errors mean."""
 
     clock: str  # SQL for the milliseconds since 1970
-    begin_alone = ""  # SQL that keeps others from making the tables at the same time
+    begin_alone = ""  # SQL that keeps others from creating the tables at the same time
 
     def __init__(self, name: str, engine: Engine, create: bool) -> None:
         self.name, self._engine = name, engine
@@ -61,7 +59,7 @@ class SqlStorage(Storage):
         def prepared(connection: Connection) -> None:
             if self.begin_alone:
                 connection.execute(text(self.begin_alone))
-            migrate(connection, name, create)
+            prepare(connection, name, create)
 
         try:
             self._run(prepared)
@@ -69,18 +67,18 @@ class SqlStorage(Storage):
             engine.dispose()
             raise
 
-    # -- what a child says -----------------------------------------------------------------
+    # -- what a subclass says --------------------------------------------------------------
 
     def _writing(self) -> AbstractContextManager[Connection]:
-        """A connection in a transaction; once that is committed, it outlives a crash."""
+        """A connection in a transaction that survives a crash once it is committed."""
         return self._engine.begin()
 
     @abstractmethod
     def _lending(self) -> AbstractContextManager[Connection]:
-        """The same for leases alone, which a crash of the machine may forget: no wait for a disk.
+        """The same for leases only, which a crash of the machine may forget: no wait for a disk.
 
-        Such a crash ends the server too. Whoever comes back is asked for the best row that is free,
-        which may be one that somebody had on their screen; an answer counts without a lease.
+        Such a crash ends the server too. Whoever comes back is asked about the best row that is
+        free, which may be one that somebody has on their screen; answers count without a lease.
         """
 
     def _reading(self) -> AbstractContextManager[Connection]:
@@ -88,7 +86,7 @@ class SqlStorage(Storage):
         return self._engine.begin()
 
     def _check_place(self) -> None:
-        """Raise if the database is not where it was."""
+        """Raise an error if the database is no longer where it was."""
 
     def _is_lost(self, problem: DBAPIError) -> bool:
         """Whether the connection broke, so that another one may work."""
@@ -136,55 +134,32 @@ class SqlStorage(Storage):
         content = bytes(stored.content)
         if hashlib.sha256(content).hexdigest() != stored.digest:
             raise StorageError(
-                f"the project in {self.name} is damaged: its bytes are not those that were stored. "
-                "Go back to a copy of the database."
+                f"the project in {self.name} is damaged: its bytes have changed since it was "
+                "saved. Restore the database from a backup."
             )
         return Project.from_bytes(content)
 
     # -- the log ---------------------------------------------------------------------------
 
-    def append(self, said: Said, request_id: str) -> Event:
-        said = checked_said(said, request_id)
-
+    def _append(self, new: NewEvent, request_id: str) -> Event:
         def work(connection: Connection) -> Event:
             head = connection.execute(select(HEAD.c.last).with_for_update()).scalar()
             if head is None:
                 raise no_project(self.name)
-            known = select(EVENT).where(EVENT.c.request_id == request_id)
-            found = connection.execute(known).one_or_none()
+            saved = select(EVENT).where(EVENT.c.request_id == request_id)
+            found = connection.execute(saved).one_or_none()
             if found is not None:
-                return check_same(_event(found), said)
-            if said.undoes is not None:
-                row = _row_undone(connection, said.undoes)
+                return check_same(_event(found), new)
+            if new.undoes is not None:
+                row = _row_undone(connection, new.undoes)
             else:
-                assert said.row is not None, "checked before"
-                row = said.row
-                end_lease(connection, row, said.who)
-            return self._added(connection, head + 1, said, row, request_id)
+                assert new.row is not None, "checked before"
+                row = new.row
+                end_lease(connection, row, new.who)
+            at = moment(self._now(connection))
+            return _added(connection, Event.of(new, head + 1, at, request_id, row))
 
         return self._run(work)
-
-    def _added(
-        self, connection: Connection, number: int, said: Said, row: int, request_id: str
-    ) -> Event:
-        parts: dict[str, Any] = {
-            "number": number,
-            "at": self._now(connection),
-            "request_id": request_id,
-            "kind": said.kind,
-            "who": said.who,
-            "row_number": row,
-            "candidate": said.candidate,
-            "value": None if said.value is None else value_text(said.value),
-            "undoes": said.undoes,
-            "seconds": said.seconds,
-        }
-        connection.execute(insert(EVENT), parts)
-        connection.execute(update(HEAD).values(last=number))
-        return Event(
-            number, moment(parts["at"]), request_id, said.kind, said.who, row,
-            said.candidate, said.value, said.undoes, said.seconds,
-        )  # fmt: skip
 
     def events(self, after: int = 0, limit: int | None = None) -> list[Event]:
         wanted = select(EVENT).where(EVENT.c.number > after).order_by(EVENT.c.number).limit(limit)
@@ -206,31 +181,19 @@ class SqlStorage(Storage):
 
     # -- leases ----------------------------------------------------------------------------
 
-    def lease(
-        self,
-        ranking: Sequence[int],
-        who: str,
-        seconds: float,
-        places: Places = 1,
-        seen: int | None = None,
-    ) -> Lease | None:
-        rows = checked_lease(ranking, who, seconds)
-        known = self._known_questions()
-        unknown_rows([row for row in rows if row not in known])
-        wish = Wish(uuid4().hex, rows, who, seconds, places, seen)
-        for attempt in range(_TURNS):
-            found = self._lend(lambda each: first_free(each, wish, self._now(each)))
+    def _lease(self, request: LeaseRequest) -> Lease | None:
+        check_rows(request.rows, self._known_questions())
+        for attempt in range(_ATTEMPTS):
+            found = self._lend(lambda each: first_free(each, request, self._now(each)))
             if found.lease is not None or not found.passed_over:
                 return found.lease
             time.sleep(0.002 * 1.5**attempt)
         return None  # locked all the while: as good as held
 
-    def renew(self, lease: Lease, seconds: float) -> Lease | None:
-        checked_duration(seconds)
-
+    def _renew(self, lease: Lease, milliseconds: int) -> Lease | None:
         def work(connection: Connection) -> Lease | None:
             now = self._now(connection)
-            until = now + round(seconds * 1000)
+            until = now + milliseconds
             open_ = (LEASE.c.id == lease.id) & (LEASE.c.until > now)
             done = connection.execute(update(LEASE).where(open_).values(until=until))
             return Lease(lease.id, lease.row, lease.who, moment(until)) if done.rowcount else None
@@ -291,7 +254,7 @@ class SqlStorage(Storage):
     ) -> Result:
         """The result of a transaction, which is tried a second time if the connection breaks.
 
-        That is safe: events and leases have an id that is chosen before, and everything else
+        That is safe: events and leases have an id that is chosen beforehand, and everything else
         may happen twice.
         """
         if self._closed:
@@ -303,8 +266,7 @@ class SqlStorage(Storage):
                     return work(connection)
             except PoolTimeout as problem:
                 raise LockedError(
-                    f"nothing was taken in: too many are using {self.name} at the same time. Try "
-                    "again."
+                    f"not saved: too many concurrent connections to {self.name}. Try again."
                 ) from problem
             except DBAPIError as problem:
                 if attempt == 2 or not self._is_lost(problem):
@@ -321,6 +283,24 @@ def _event(row: Row[Any]) -> Event:
         row.candidate, None if row.value is None else json.loads(row.value), row.undoes,
         row.seconds,
     )  # fmt: skip
+
+
+def _added(connection: Connection, event: Event) -> Event:
+    columns: dict[str, Any] = {
+        "number": event.number,
+        "at": milliseconds(event.at),
+        "request_id": event.request_id,
+        "kind": event.kind,
+        "who": event.who,
+        "row_number": event.row,
+        "candidate": event.candidate,
+        "value": None if event.value is None else value_text(event.value),
+        "undoes": event.undoes,
+        "seconds": event.seconds,
+    }
+    connection.execute(insert(EVENT), columns)
+    connection.execute(update(HEAD).values(last=event.number))
+    return event
 
 
 def _row_undone(connection: Connection, number: int) -> int:

@@ -1,4 +1,4 @@
-"""Storage in one file, by SQLite: readers never wait, and one writer at a time."""
+"""Storage in one file, with SQLite: readers never wait, and there is one writer at a time."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class SqliteStorage(SqlStorage):
     Parameters
     ----------
     path : path
-        Made if it is not there, with two more files beside it while it is open.
+        Created if it does not exist, with two more files beside it while it is open.
     create : bool
-        Whether it may be made.
+        Whether it may be created.
     busy_seconds : float
         How long to wait for another writer.
     """
@@ -50,20 +50,20 @@ class SqliteStorage(SqlStorage):
         engine = create_engine(
             URL.create("sqlite", database=str(self._path)),
             connect_args={"timeout": busy_seconds},
-            max_overflow=45,  # with five that stay open, more than a server has threads
+            max_overflow=45,  # with the five that stay open: more than a server has threads
         )
         event.listen(engine, "connect", _on_connect)
         event.listen(engine, "begin", _on_begin)
         super().__init__(f"{str(path)!r}", engine, create)
         try:
-            self._keep_reading_while_writing()
+            self._let_readers_go_on()
             self._file = os.stat(self._path)
         except BaseException:
             engine.dispose()
             raise
 
-    def _keep_reading_while_writing(self) -> None:
-        """Switch to a write-ahead log. Only now, for a file of something else stays as it is."""
+    def _let_readers_go_on(self) -> None:
+        """Switch to a write-ahead log; not earlier, to leave files of other programs unchanged."""
         try:
             with self._engine.connect() as connection:
                 raw: Any = connection.connection.dbapi_connection
@@ -78,8 +78,8 @@ class SqliteStorage(SqlStorage):
         return self._in_turn(self._engine)
 
     def _lending(self) -> AbstractContextManager[Connection]:
-        # Without a write-ahead log, where a disk cannot have one, leases are kept like events.
-        use = "lend" if self._is_ahead else "keep"
+        # Without a write-ahead log, which some disks cannot have, leases are saved like events.
+        use = "lend" if self._is_ahead else "save"
         return self._in_turn(self._engine.execution_options(use=use))
 
     def _reading(self) -> AbstractContextManager[Connection]:
@@ -87,7 +87,7 @@ class SqliteStorage(SqlStorage):
 
     @contextmanager
     def _in_turn(self, engine: Engine) -> Iterator[Connection]:
-        """Threads take turns here: SQLite would let them sleep and look again now and then."""
+        """Threads take turns here: SQLite would make them sleep and try again now and then."""
         if not self._turns.take(self._busy_seconds):
             raise self._locked()
         try:
@@ -97,7 +97,7 @@ class SqliteStorage(SqlStorage):
             self._turns.give()
 
     def _check_place(self) -> None:
-        """SQLite would go on writing into a file that was removed, and nobody would find it."""
+        """SQLite would go on writing to a file that was removed, and nobody would find it."""
         if self._file is None:
             return
         try:
@@ -106,7 +106,7 @@ class SqliteStorage(SqlStorage):
             same = False
         if not same:
             raise GoneError(
-                f"the file {self.name} was removed or replaced while it was open. Put it back, and "
+                f"the file {self.name} was removed or replaced while it was open. Put it back and "
                 "open it again."
             )
 
@@ -119,33 +119,32 @@ class SqliteStorage(SqlStorage):
             return self._locked()
         if code == sqlite3.SQLITE_FULL:
             return FullError(
-                f"nothing was taken in: the disk that {self.name} is on is full. Make room and try "
-                "again; everything before is there."
+                f"not saved: the disk of {self.name} is full. Free some space and try again; "
+                "everything saved before is safe."
             )
         if code == sqlite3.SQLITE_READONLY:
             return StorageError(
                 f"{self.name} cannot be written: it is read-only. Change its permissions and those "
-                "of its folder, or name another place."
+                "of its folder, or choose another location."
             )
         if code == sqlite3.SQLITE_NOTADB:
             return StorageError(
-                f"{self.name} is no database. Name another file; this one stays as it is."
+                f"{self.name} is not a database. Choose another file; this one was not changed."
             )
         if code == sqlite3.SQLITE_CORRUPT:
-            return StorageError(f"{self.name} is damaged: {error}. Go back to a copy of it.")
+            return StorageError(f"{self.name} is damaged: {error}. Restore it from a backup.")
         if code == sqlite3.SQLITE_CANTOPEN:
             return GoneError(
-                f"{self.name} cannot be opened: {error}. Look at its permissions and those of its "
-                "folder, or name another place."
+                f"{self.name} cannot be opened: {error}. Check its permissions and those of its "
+                "folder, or choose another location."
             )
         return StorageError(
-            f"nothing was taken in: {self.name} cannot be used: {error}. Everything before is "
-            "there."
+            f"not saved: {self.name} cannot be used: {error}. Everything saved before is safe."
         )
 
     def _locked(self) -> LockedError:
         return LockedError(
-            f"nothing was taken in: others have been writing to {self.name} for more than "
+            f"not saved: others have been writing to {self.name} for more than "
             f"{self._busy_seconds:g} seconds. Try again."
         )
 
@@ -154,21 +153,19 @@ def _check_path(path: Path, create: bool) -> None:
     if path.is_dir():
         raise StorageError(f"{str(path)!r} is a directory; name a file in it for the project.")
     if not path.parent.is_dir():
-        raise StorageError(f"there is no folder {str(path.parent)!r} to keep the project in.")
+        raise StorageError(f"there is no folder {str(path.parent)!r} to save the project in.")
     if not path.exists() and not create:
-        raise StorageError(f"there is no project at {str(path)!r}. Is that the right place?")
+        raise StorageError(f"there is no project at {str(path)!r}. Is that the right location?")
 
 
 def _on_connect(connection: Any, _: Any) -> None:
-    connection.isolation_level = (
-        None  # transactions begin where we say so, not where Python guesses
-    )
+    connection.isolation_level = None  # we begin transactions ourselves; Python would guess
     connection.execute("PRAGMA foreign_keys = ON")
 
 
 def _on_begin(connection: Connection) -> None:
-    use = connection.get_execution_options().get("use", "keep")
-    # In a write-ahead log, FULL waits for the disk at every commit, and NORMAL now and then.
+    use = connection.get_execution_options().get("use", "save")
+    # With a write-ahead log, FULL waits for the disk at every commit, NORMAL only now and then.
     connection.exec_driver_sql(f"PRAGMA synchronous = {'NORMAL' if use == 'lend' else 'FULL'}")
-    # A writer takes its turn at once: one that began by reading could find its turn taken.
+    # A writer locks at once: one that began by reading could find the lock taken.
     connection.exec_driver_sql("BEGIN" if use == "read" else "BEGIN IMMEDIATE")

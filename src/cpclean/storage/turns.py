@@ -1,7 +1,7 @@
-"""Turns of threads: who comes first is served first.
+"""Turns of threads: first come, first served.
 
-A plain lock goes to whoever is quickest when it comes free; among fifty people, one of them may
-then wait for many times as long as the others.
+A plain lock goes to whoever is quickest when it is released; among fifty people, one may then wait
+many times as long as the others.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Turns:
         self._waiting: deque[Lock] = deque()
 
     def take(self, seconds: float) -> bool:
-        """Wait for one's turn; whether it came in time."""
+        """Wait for a turn; whether it came in time."""
         with self._lock:
             if not self._taken:
                 self._taken = True
@@ -44,7 +44,7 @@ class Turns:
             return False
 
     def give(self) -> None:
-        """End one's turn: the next in line has it at once."""
+        """End a turn: the next in line has it at once."""
         with self._lock:
             if self._waiting:
                 self._waiting.popleft().release()

@@ -14,7 +14,8 @@ from cpclean.data.rows import is_whole
 from cpclean.errors import AnswerError, CPCleanError, RefusedError, StorageError, UnknownRowError
 from cpclean.projects.project import Project
 from cpclean.storage.checks import checked_text, used_before
-from cpclean.storage.contract import Event, Lease, Said, Storage
+from cpclean.storage.contract import Storage
+from cpclean.storage.events import Event, Lease, NewEvent
 from cpclean.storage.ledger import Ledger, ledger_of
 from cpclean.web.desk.cell_views import (
     cells_of,
@@ -255,7 +256,7 @@ class Desk:
         told = None if now is None else now.ledger.rows.get(row)
         settled = told is not None and told.state == "settled"
         kind = "correction" if settled and (correct or self.answers_per_row == 1) else "answer"
-        said = Said(kind, who, row, entry.get("candidate"), entry.get("value"), seconds=seconds)
+        said = NewEvent(kind, who, row, entry.get("candidate"), entry.get("value"), seconds=seconds)
         return self._append(said, request_id)
 
     def _entry(
@@ -294,7 +295,7 @@ class Desk:
             if before.kind != "skip":
                 raise used_before(before)
             return _taken(before)
-        return self._append(Said("skip", who, row, seconds=seconds), request_id)
+        return self._append(NewEvent("skip", who, row, seconds=seconds), request_id)
 
     def undo(self, who: str, request_id: str | None = None) -> AnsweredView:
         """Take back what this person said last."""
@@ -308,7 +309,7 @@ class Desk:
         last = ledger.latest.get(who)
         if last is None:
             raise AnswerError(f"{who} has said nothing that could be taken back.")
-        return self._append(Said("undo", who, undoes=last), request_id)
+        return self._append(NewEvent("undo", who, undoes=last), request_id)
 
     def _latest(self) -> tuple[Ledger, Mapping[str, Event]]:
         """What the log says this moment: the engine may be a few answers behind."""
@@ -346,7 +347,7 @@ class Desk:
         if before.kind == "skip" or self.project.spelling(again) != self.project.spelling(before):
             raise used_before(before)
 
-    def _append(self, said: Said, request_id: str | None) -> AnsweredView:
+    def _append(self, said: NewEvent, request_id: str | None) -> AnsweredView:
         event = self.storage.append(said, uuid4().hex if request_id is None else request_id)
         self.engine.wake()
         return _taken(event)

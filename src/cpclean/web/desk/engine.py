@@ -25,8 +25,8 @@ from cpclean.cleaning.session import CleaningSession
 from cpclean.data.rows import Floats
 from cpclean.errors import CPCleanError, StorageError
 from cpclean.projects.project import Project
-from cpclean.storage.contract import Event as LogEvent
 from cpclean.storage.contract import Storage
+from cpclean.storage.events import Event as LogEvent
 from cpclean.storage.following import Follower
 from cpclean.storage.ledger import Book, Ledger
 from cpclean.web.desk.details import Detail, detail_of

@@ -13,8 +13,8 @@ from cpclean.data.domains import DomainTable
 from cpclean.errors import CPCleanError
 from cpclean.intake.writing import as_pandas, fits, frame_with, text_with, whole_columns
 from cpclean.projects.project import Project
-from cpclean.storage.contract import Event
-from cpclean.storage.journal import VERSION
+from cpclean.storage.events import Event
+from cpclean.storage.journal_lines import header
 from cpclean.storage.ledger import Ledger
 
 TYPES = {
@@ -120,8 +120,7 @@ def log_text(project: Project, ledger: Ledger, events: list[Event]) -> str:
     Told to a session in a terminal, they come to the same state. What was taken back is not in it;
     of the same said twice, the first; where several people have to agree, only what they agree on.
     """
-    header = {"cpclean": "answers", "version": VERSION, "belongs": project.journal_belongs}
-    lines: list[Any] = [header]
+    lines: list[Any] = [header(project.journal_belongs)]
     for place in project.news(ledger.log):
         event = events[ledger.numbers[place] - 1]
         lines.append({**ledger.log[place], **_remarks(event)})

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from cpclean.data.table import IncompleteTable
 from cpclean.errors import CPCleanError
-from cpclean.storage.contract import Event, Lease
+from cpclean.storage.events import Event, Lease
 from cpclean.storage.ledger import RowState
 from cpclean.web.desk.cell_views import said_text
 from cpclean.web.desk.engine import Now

@@ -1,0 +1,109 @@
+"""The lines of a journal: what its first one says it belongs to, and what the others do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from cpclean.errors import CPCleanError, offenders
+from cpclean.projects.fingerprint import differences
+
+VERSION = 1
+
+Line = dict[str, Any]
+
+_KINDS = {"candidate", "value", "skip"}
+_BEGINNING = b'{"cpclean": "answers"'
+
+
+class JournalError(CPCleanError):
+    """A journal cannot be opened or continued."""
+
+
+def header(belongs: Mapping[str, Any]) -> Line:
+    """The first line."""
+    return {"cpclean": "answers", "version": VERSION, "belongs": dict(belongs)}
+
+
+def belongs_of(line: bytes, path: Path) -> dict[str, Any]:
+    """What the first line says that the answers belong to."""
+    try:
+        found = json.loads(line)
+        version, theirs = found["version"], found["belongs"]
+        usable = found["cpclean"] == "answers" and isinstance(theirs, dict)
+    except (ValueError, TypeError, KeyError):
+        usable = False
+    if line.startswith(b'{"number": '):
+        raise JournalError(
+            f"{str(path)!r} lists every event of a project, including those that were undone. "
+            "Export the answers that count instead: answers.jsonl, or /api/export?what=log."
+        )
+    if not usable or not isinstance(version, int):
+        raise JournalError(
+            f"{str(path)!r} is not a log of answers: its first line says something else. "
+            "Choose another file for the answers; this one was not changed."
+        )
+    if version > VERSION:
+        raise JournalError(
+            f"{str(path)!r} was written by a newer cpclean (format {version}; this one reads "
+            f"formats up to {VERSION}). Upgrade cpclean, or choose another file."
+        )
+    return dict(theirs)
+
+
+def check_belongs(path: Path, theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> None:
+    """Refuse answers that belong to another table or to other settings."""
+    if differs := differences(theirs, mine):
+        raise JournalError(
+            f"{str(path)!r} belongs to something else: {offenders(differs, limit=4)}. "
+            "Use the table and settings it was started with, or choose another file for new "
+            "answers."
+        )
+
+
+def is_torn_header(content: bytes) -> bool:
+    """Whether a process was killed while it started the file; nothing was answered then."""
+    if _BEGINNING.startswith(content):
+        return True
+    if b"\n" in content or not content.startswith(_BEGINNING):
+        return False
+    try:
+        json.loads(content)
+    except ValueError:
+        return True
+    return False
+
+
+def parsed(line: bytes, number: int, path: Path) -> Line:
+    """The event of a line."""
+    try:
+        event = json.loads(line)
+    except ValueError:
+        event = None
+    if isinstance(event, dict):
+        return event
+    text = line[:60].decode(errors="replace")
+    raise JournalError(
+        f"line {number} of {str(path)!r} is not an answer: {text!r}. Another program has changed "
+        "the file; correct or remove the line, or choose another file."
+    )
+
+
+def apply(entries: list[Line], event: Line, where: str) -> None:
+    """Change the entries as an event says."""
+    if "undo" in event:
+        back = event["undo"]
+        if type(back) is not int or not 1 <= back <= len(entries):
+            raise JournalError(
+                f"{where} takes back {back!r} answers, but there are {len(entries)} before it."
+            )
+        del entries[-back:]
+        return
+    if type(event.get("row")) is not int or len(event.keys() & _KINDS) != 1:
+        raise JournalError(
+            f'{where} must have "row" and one of "candidate", "value" and "skip", or "undo"; '
+            f"got {json.dumps(event)[:80]}."
+        )
+    entries.append(event)
