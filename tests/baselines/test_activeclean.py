@@ -18,7 +18,7 @@ from cpclean.baselines.batches import (
     draw_probabilities,
     importance_weights,
 )
-from cpclean.baselines.estimator import source_of
+from cpclean.baselines.source import source_of
 from cpclean.errors import DataError
 from cpclean.experiments.fresh import Sizes, fresh_space, generated_table
 from cpclean.experiments.spaces import Space

@@ -15,10 +15,14 @@ from sklearn.impute import SimpleImputer
 from cpclean import IncompleteDataset, IncompleteTable
 from cpclean.baselines.activeclean import ActiveClean
 from cpclean.baselines.boostclean import BoostClean
-from cpclean.baselines.estimator import Curve, checked_counts, label_codes, source_of
+from cpclean.baselines.curves import CleaningCurve, checked_counts
+from cpclean.baselines.estimator import label_codes
 from cpclean.baselines.nan_neighbors import NanEuclideanNeighbors
 from cpclean.baselines.random_clean import RandomClean
+from cpclean.baselines.source import source_of
 from cpclean.baselines.worlds import ClosestWorld, DefaultCleaning, GroundTruth, Imputed
+from cpclean.data.points import Points
+from cpclean.data.task import Task
 from cpclean.errors import DataError, QueryError, TableError
 
 # age 18..66 is scaled to 0..1; the mean of the known ones, 42, to 0.5. The same is never different,
@@ -30,9 +34,7 @@ LABELS = ["no", "no", "yes", "yes"]
 
 @dataclass(frozen=True)
 class Space:
-    table: IncompleteTable
-    X_val: Any
-    y_val: Any
+    task: Task
     clean: Any
 
 
@@ -42,7 +44,8 @@ def small_table() -> IncompleteTable:
 
 def small_space() -> Space:
     table = small_table()
-    return Space(table, np.array([[0.0], [1.0]]), np.array(["no", "yes"]), table.encode(CLEAN))
+    points = Points.of([[0.0], [1.0]])
+    return Space(Task.of(table, points, ["no", "yes"]), table.encode(CLEAN))
 
 
 EVERY = [
@@ -108,6 +111,10 @@ def test_points_of_a_table_are_raw_and_those_of_a_dataset_encoded() -> None:
     assert by_dataset.predict([[0.04]]).tolist() == ["no"]
     by_frame = DefaultCleaning(n_neighbors=1).fit(FRAME, LABELS)
     assert by_frame.predict(pd.DataFrame({"age": [20.0], "same": 1.0})).tolist() == ["no"]
+    task = Task.of(small_table(), pd.DataFrame({"age": [20.0], "same": 1.0}), ["no"])
+    by_task = DefaultCleaning(n_neighbors=1).fit(task)
+    assert by_task.predict(pd.DataFrame({"age": [64.0], "same": 1.0})).tolist() == ["yes"]
+    assert by_task.score(task.points, task.labels) == 1.0
     arrays = DefaultCleaning(n_neighbors=1).fit(FRAME.to_numpy(), LABELS)
     assert arrays.predict([[20.0, 1.0], [64.0, 1.0]]).tolist() == ["no", "yes"]
 
@@ -132,7 +139,7 @@ def test_points_with_holes() -> None:
         fitted.predict([[np.nan]])
 
 
-def test_scores_may_be_weighed() -> None:
+def test_scores_may_be_weighted() -> None:
     fitted = DefaultCleaning(n_neighbors=1).fit(small_space())
     assert fitted.score([[0.0], [1.0]], ["no", "no"], sample_weight=[3, 1]) == 0.75
 
@@ -142,15 +149,15 @@ def test_labels_that_the_data_does_not_have() -> None:
     assert label_codes(["yes", "maybe", "no"], classes, 3, "y").tolist() == [1, -1, 0]
     with pytest.raises(DataError, match=r"y must have labels such as .*'no', 'yes'; got 0, 1"):
         label_codes([0, 1], classes, 2, "y")
-    with pytest.raises(DataError, match=r"y must have one label a point, 3 in all; got 2"):
+    with pytest.raises(DataError, match=r"y must have one label per point, 3 in all; got 2"):
         label_codes(["no", "yes"], classes, 3, "y")
 
 
 def test_a_curve_has_a_mean_and_a_sample_deviation() -> None:
-    curve = Curve(np.array([0, 5]), np.array([[0.5, 0.9], [0.5, 0.7], [0.5, 0.8]]))
+    curve = CleaningCurve(np.array([0, 5]), np.array([[0.5, 0.9], [0.5, 0.7], [0.5, 0.8]]))
     assert curve.mean.tolist() == pytest.approx([0.5, 0.8])
     assert curve.std.tolist() == pytest.approx([0.0, 0.1])
-    assert Curve(np.array([0]), np.array([[0.5]])).std.tolist() == [0.0]
+    assert CleaningCurve(np.array([0]), np.array([[0.5]])).std.tolist() == [0.0]
 
 
 def test_counts() -> None:

@@ -15,8 +15,10 @@ from sklearn.impute import SimpleImputer
 
 from cpclean import IncompleteDataset, IncompleteTable
 from cpclean.baselines.boostclean import BoostClean, boost
-from cpclean.baselines.estimator import source_of
+from cpclean.baselines.source import source_of
 from cpclean.baselines.versions import read_versions, versions_of
+from cpclean.data.points import Points
+from cpclean.data.task import Task
 from cpclean.errors import DataError, TableError
 
 
@@ -175,7 +177,7 @@ def test_versions_of_a_space_go_first() -> None:
     frame = pd.DataFrame({"x": [0.0, None, 9.0, 10.0], "same": 1})
     table = IncompleteTable(frame, ["a", "a", "b", "b"])
     known = {"low": table.encode(frame.assign(x=[0.0, 1.0, 9.0, 10.0]))}
-    space = SimpleNamespace(table=table, versions=known, X_val=[[0.1]], y_val=["a"])
+    space = SimpleNamespace(task=Task.of(table, Points.of([[0.1]]), ["a"]), versions=known)
     method = BoostClean(n_neighbors=1).fit(space)
     assert [one.name for one in method.versions_] == ["low"]
 
@@ -239,11 +241,11 @@ def test_a_folder_of_versions(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("repairs", "message"),
     [
-        ("default", "an IncompleteDataset knows no repair methods: pass repairs=, a dict"),
+        ("default", "an IncompleteDataset has no repair methods: pass repairs=, a dict"),
         ("mean", "repairs must be \"default\", a list of imputers.*got 'mean'"),
         ([], "repairs must have at least one version; got none"),
         ({"a": "mean"}, "version 'a' must be an imputer with fit_transform.*got str"),
-        ({"a": np.zeros((3, 1))}, "version 'a' must have one row a training row, 12.*got 3"),
+        ({"a": np.zeros((3, 1))}, "version 'a' must have one row per training row, 12.*got 3"),
         ({"a": np.zeros((12, 2))}, r"version 'a' must have shape \(n_points, 1\)"),
         ({"a": moved() * np.nan}, "version 'a' must be finite"),
     ],
@@ -259,7 +261,7 @@ def test_bad_versions_of_a_table() -> None:
     for version, message in (
         (frame, r"version 'v' has holes in column 'x', row 1: fill them"),
         (frame.drop(columns="z"), r"version 'v' must have the columns of the table, 'x', 'z'; got"),
-        (frame.head(1), r"version 'v' must have one row a row of the table, 3 in all; got 1"),
+        (frame.head(1), r"version 'v' must have one row per row of the table, 3 in all; got 1"),
     ):
         with pytest.raises(TableError, match=message):
             versions_of(source_of(table), {"v": version})
@@ -271,7 +273,7 @@ def test_bad_versions_of_a_table() -> None:
         ({}, r"BoostClean needs validation points: fit\(data, X_val=..., y_val=...\)"),
         ({"X_val": POINTS}, "X_val and y_val belong together; got only one"),
         ({"X_val": POINTS[:0], "y_val": []}, "at least one validation point; got none"),
-        ({"X_val": POINTS, "y_val": ["a"]}, "y_val must have one label a point, 6 in all; got 1"),
+        ({"X_val": POINTS, "y_val": ["a"]}, "y_val must have one label per point, 6 in all; got 1"),
         ({"X_val": POINTS, "y_val": [0] * 6}, "y_val must have labels such as the data has, 'a'"),
     ],
 )

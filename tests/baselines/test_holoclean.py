@@ -20,6 +20,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from cpclean import IncompleteDataset, IncompleteTable
 from cpclean.baselines.holoclean_fill import HoloClean
 from cpclean.data.spaces.plain import UnseenCategoryWarning
+from cpclean.data.task import Task
 from cpclean.errors import DataError, TableError
 
 TABLES = Path(__file__).resolve().parents[3] / "shared" / "data" / "tables"
@@ -173,16 +174,18 @@ def test_neighbours_in_the_repaired_table() -> None:
 def test_tables_frames_and_spaces_are_one() -> None:
     table = IncompleteTable(FRAME.assign(y=Y), label="y")
 
+    task = Task.of(table, WHOLE, Y)
+
     @dataclass
     class Space:
-        table: IncompleteTable
+        task: Task
 
-    fitted = [HoloClean(1).fit(FRAME, Y), HoloClean(1).fit(table), HoloClean(1).fit(Space(table))]
+    fitted = [HoloClean(1).fit(FRAME, Y), HoloClean(1).fit(table), HoloClean(1).fit(Space(task))]
     for method in fitted:
         np.testing.assert_array_equal(method.world_, fitted[0].world_)
     assert fitted[1].predict(WHOLE).tolist() == Y
     assert fitted[2].predict(fitted[2].world_).tolist() == Y
-    pd.testing.assert_frame_equal(HoloClean().repair(Space(table)), WHOLE.assign(y=Y))
+    pd.testing.assert_frame_equal(HoloClean().repair(Space(task)), WHOLE.assign(y=Y))
 
 
 def test_twice_is_the_same() -> None:

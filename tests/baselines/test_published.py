@@ -11,8 +11,8 @@ import pytest
 from cpclean.baselines import softmax
 from cpclean.baselines.activeclean import ActiveClean
 from cpclean.baselines.boostclean import BoostClean
-from cpclean.baselines.estimator import source_of
 from cpclean.baselines.random_clean import RandomClean
+from cpclean.baselines.source import source_of
 from cpclean.baselines.versions import read_versions, versions_of
 from cpclean.baselines.worlds import ClosestWorld, DefaultCleaning, GroundTruth
 from cpclean.experiments.spaces import PUBLISHED, Space, load_space

@@ -12,8 +12,8 @@ import pytest
 from sklearn.impute import KNNImputer, SimpleImputer
 
 from cpclean import IncompleteDataset, IncompleteTable
-from cpclean.baselines.estimator import source_of
 from cpclean.baselines.filling import by_rule, with_holes
+from cpclean.baselines.source import source_of
 from cpclean.baselines.worlds import ClosestWorld, DefaultCleaning, GroundTruth, Imputed
 from cpclean.cleaning.truth import closest_candidates
 from cpclean.data.spaces.plain import UnseenCategoryWarning
@@ -200,7 +200,7 @@ def test_worlds_of_a_fresh_space_are_those_of_its_table(kind: str) -> None:
     [
         (None, r"the truth is not known: pass truth=a frame or array with the true rows"),
         ([0, 0], r"truth must be the true rows here; got candidate numbers"),
-        ([[0.0]], r"truth must have one row a training row, 2 in all; got 1"),
+        ([[0.0]], r"truth must have one row per training row, 2 in all; got 1"),
     ],
 )
 def test_bad_truths(truth: Any, message: str) -> None:

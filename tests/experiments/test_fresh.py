@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from cpclean import IncompleteTable
-from cpclean.baselines.estimator import source_of
+from cpclean.baselines.source import source_of
 from cpclean.baselines.worlds import default_rows
 from cpclean.cleaning.truth import closest_candidates
 from cpclean.data.columns import OTHER

@@ -20,21 +20,14 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_is_fitted
 
 from cpclean.baselines import softmax
 from cpclean.baselines.batches import draw_batch, draw_probabilities, importance_weights
-from cpclean.baselines.estimator import (
-    Baseline,
-    Curve,
-    Source,
-    checked_counts,
-    checked_seed,
-    checked_size,
-    label_codes,
-)
+from cpclean.baselines.curves import CleaningCurve, checked_counts
+from cpclean.baselines.estimator import Baseline, begin_fit, checked_size, fixed_seed
 from cpclean.baselines.filling import with_holes
 from cpclean.baselines.ground_truth import answered_rows
+from cpclean.baselines.source import Source
 from cpclean.baselines.worlds import default_rows
 from cpclean.data.incomplete import Ints
 from cpclean.data.rows import Floats
@@ -46,27 +39,23 @@ class ActiveClean(Baseline):
 
     Parameters
     ----------
-    truth : frame or array, optional
-        What a person would answer: the number of every row's true candidate, or the true rows. By
-        default what the space knows.
+    truth, exact
+        As in `RandomClean`.
     counts : sequence of int, optional
-        At which numbers of cleaned rows to look; by default eleven even steps from none to all. The
-        last one ends the cleaning, and batches are cut so that each is met; a cut batch steps only
-        as far as its share of a whole one.
+        As in `RandomClean`. The last one ends the cleaning, and batches are cut so that each count
+        is met; a cut batch steps only as far as its share of a whole one.
     batch_size : int, default=50
     steps : int, default=10
-        Steps a batch. Only the first one's gradient is unbiased. With fewer, the model is far from
-        its optimum even when all rows are clean; with more, or with small batches, it follows
+        Steps per batch. Only the gradient of the first is unbiased. With fewer, the model is far
+        from its optimum even when all rows are clean; with more, or with small batches, it follows
         the few rows of the last batch.
     learning_rate : float, optional
-        Of the first step; by default the inverse of the loss's largest curvature.
+        The rate of the first step; by default the inverse of the loss's largest curvature.
     decay : float, default=0.5
         After t batches, cut ones counted by their share, the rate is
         learning_rate / (1 + t) ** decay.
     C : float, default=1.0
         The inverse penalty, as in scikit-learn's LogisticRegression.
-    exact : bool, default=False
-        Whether a cleaned row is the truth itself; otherwise its nearest candidate.
     random_state : int, default=0
 
     Attributes
@@ -111,7 +100,7 @@ class ActiveClean(Baseline):
 
     def fit(self, data: Any, y: Any = None) -> Self:
         """Clean and learn, up to the last of the counts."""
-        source = self._start(data, y)
+        source = begin_fit(self, data, y)
         self.counts_ = checked_counts(self.counts, len(source.dataset.dirty_rows))
         run = _Run(self, source)
         path = []
@@ -124,18 +113,16 @@ class ActiveClean(Baseline):
         self.source_ = source
         return self
 
-    def scores(self, X: Any, y: Any) -> Curve:
+    def scores(self, X: Any, y: Any) -> CleaningCurve:
         """Accuracy at each of `counts_`, as a single run."""
-        check_is_fitted(self, "source_")
-        points = softmax.with_intercept(self.source_.encode(X))
-        truth = label_codes(y, self.classes_, len(points), "y")
+        points, truth = self.labelled(X, y)
+        points = softmax.with_intercept(points)
         found = [float((_codes(theta, points) == truth).mean()) for theta in self.path_]
-        return Curve(self.counts_, np.array([found]))
+        return CleaningCurve(self.counts_, np.array([found]))
 
     def predict_proba(self, X: Any) -> Floats:
         """How likely the model thinks each label, columns in the order of `classes_`."""
-        check_is_fitted(self, "source_")
-        points = softmax.with_intercept(self.source_.encode(X))
+        points = softmax.with_intercept(self.points(X))
         return softmax.probabilities(self.path_[-1], points)
 
     def _codes(self, X: Floats) -> Ints:
@@ -154,7 +141,7 @@ class _Run:
         self.steps = checked_size(method.steps, "steps")
         self.decay = _checked(method.decay, "decay", positive=False)
         C = _checked(method.C, "C")
-        self.rng = np.random.default_rng(checked_seed(method.random_state))
+        self.rng = np.random.default_rng(fixed_seed(method.random_state))
         data = source.dataset
         default = default_rows(source)
         self.codes = data.codes

@@ -1,15 +1,16 @@
-"""BoostClean: boosting over classifiers, one a repair method, on the validation points.
+"""BoostClean: boosting over classifiers, one per repair method, on the validation points.
 
 1. Every repair method makes one version of the training table, and each version is a classifier.
-2. All validation points weigh the same.
+2. All validation points have the same weight.
 3. Each round takes the classifier of the best weighted accuracy; e is its weighted error.
-4. Its say is alpha = ln((1 - e) / e), and with K > 2 classes ln((1 - e) / e) + ln(K - 1) (SAMME).
+4. Its weight in the vote is alpha = ln((1 - e) / e), and with K > 2 classes
+   ln((1 - e) / e) + ln(K - 1) (SAMME).
 5. The weights of points that it gets wrong are multiplied by exp(alpha / 2), the others by
    exp(-alpha / 2), and all are divided by their sum.
 6. The prediction is the label with the largest sum of alphas.
 
-Afterwards the wrong points weigh (K - 1) / K together, as much as chance would leave wrong: no
-classifier is taken twice in a row.
+Afterwards the wrong points have a weight of (K - 1) / K together, as much as chance would leave
+wrong: no classifier is chosen twice in a row.
 """
 
 from __future__ import annotations
@@ -23,17 +24,15 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from cpclean.baselines.estimator import (
-    Baseline,
-    Source,
-    brings_labels,
-    check_neighbors,
+    NeighborBaseline,
+    begin_fit,
     checked_size,
     label_codes,
     one_world,
-    source_of,
     vote,
 )
 from cpclean.baselines.filling import frame_of
+from cpclean.baselines.source import Source, brings_labels, source_of
 from cpclean.baselines.versions import versions_of
 from cpclean.data.incomplete import Ints
 from cpclean.data.rows import Floats
@@ -46,7 +45,7 @@ _EQUAL = 1e-12
 
 @dataclass(frozen=True)
 class Round:
-    """One round: which version was taken, its weighted error, its say, the weights afterwards."""
+    """One round: the chosen version, its weighted error and its alpha; the weights afterwards."""
 
     version: int
     error: float
@@ -62,14 +61,14 @@ def boost(wrong: npt.NDArray[np.bool_], n_classes: int, rounds: int) -> list[Rou
     wrong : bool array of shape (n_versions, n_points)
     n_classes : int
     rounds : int
-        At most so many; it ends early where there is nothing to gain.
+        The most there may be; boosting ends early where there is nothing to gain.
 
     Notes
     -----
     A classifier without any error is found in the first round: weights never reach 0. It decides
     alone, with alpha = 1 in place of an infinite one. A classifier that is no better than chance,
-    e >= 1 - 1 / K, would have no say or a negative one: boosting ends without it. In the first
-    round it is taken nonetheless, alone and with alpha = 1, for something has to predict.
+    e >= 1 - 1 / K, would have an alpha of 0 or less: boosting ends without it. In the first round
+    it is chosen nonetheless, alone and with alpha = 1, for something has to predict.
 
     Examples
     --------
@@ -95,7 +94,7 @@ def boost(wrong: npt.NDArray[np.bool_], n_classes: int, rounds: int) -> list[Rou
     return done
 
 
-class BoostClean(Baseline):
+class BoostClean(NeighborBaseline):
     """Boosting over repair methods, chosen by their accuracy on validation points.
 
     Parameters
@@ -145,17 +144,16 @@ class BoostClean(Baseline):
         Parameters
         ----------
         data, y
-            As `cpclean.baselines.estimator` tells.
+            As `cpclean.baselines.estimator` describes.
         X_val, y_val
-            Complete points and their labels; by default those of the space.
+            Complete points and their labels; by default those of the task or space.
         """
-        source = self._start(data, y)
-        check_neighbors(source.dataset, self.n_neighbors, self.metric)
+        source = begin_fit(self, data, y)
         rounds = checked_size(self.rounds, "rounds")
         points, truth = _validation(source, X_val, y_val)
         self.versions_ = versions_of(source, self.repairs)
         self._worlds = [one_world(one.rows, source.dataset.labels) for one in self.versions_]
-        found = [vote(world, points, self.n_neighbors, self.metric) for world in self._worlds]
+        found = [vote(world, points, self.model) for world in self._worlds]
         wrong = np.array(found) != truth
         self.rounds_ = boost(wrong, len(self.classes_), rounds)
         self.source_ = source
@@ -164,38 +162,40 @@ class BoostClean(Baseline):
     def repair(self, data: Any, y: Any = None) -> Any:
         """The version of the first round, which is best on the validation points.
 
-        A frame, or vectors where it was given as such. The data has to be that of `fit`; a frame or
-        array needs no labels.
+        A frame, or vectors where the version consists of vectors. The data has to be that of `fit`;
+        a frame or array needs no labels.
         """
         check_is_fitted(self, "source_")
         if y is None and not brings_labels(data):
             own = self.source_.dataset.labels
             y = own if len(data) == len(own) else range(len(data))
         if source_of(data, y).dataset != self.source_.dataset:
-            raise DataError("BoostClean repairs the data it was fitted to; got other data. Fit it.")
+            raise DataError(
+                "BoostClean repairs the data it was fitted to; got other data. Fit it first."
+            )
         best = self.versions_[self.rounds_[0].version]
         if self.source_.table is None or best.filled is None:
             return best.rows.copy()
         return frame_of(self.source_.table, best.filled)
 
     def _codes(self, X: Floats) -> Ints:
-        says = np.zeros((len(X), len(self.classes_)))
+        votes = np.zeros((len(X), len(self.classes_)))
         points = np.arange(len(X))
         for one in self.rounds_:
             world = self._worlds[one.version]
-            says[points, vote(world, X, self.n_neighbors, self.metric)] += one.alpha
-        return np.asarray(says.argmax(axis=1))
+            votes[points, vote(world, X, self.model)] += one.alpha
+        return np.asarray(votes.argmax(axis=1))
 
 
 def _validation(source: Source, X_val: Any, y_val: Any) -> tuple[Floats, Ints]:
     if (X_val is None) != (y_val is None):
         raise DataError(
             "X_val and y_val belong together; got only one of them. Pass both, or neither for "
-            "those of a space."
+            "those of a task or space."
         )
     if X_val is None:
-        X_val, y_val = source.of_space("X_val"), source.of_space("y_val")
-    if X_val is None or y_val is None:
+        X_val, y_val = source.task.points, source.task.labels
+    if y_val is None:
         raise DataError("BoostClean needs validation points: fit(data, X_val=..., y_val=...).")
     points = source.encode(X_val, "X_val")
     if not len(points):

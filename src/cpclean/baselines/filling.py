@@ -1,8 +1,8 @@
 """Tables without holes: whole columns filled by a rule, an imputer, a frame or chosen candidates.
 
-Every function gives the table's columns with the holes filled. Nothing is learnt from a doubted
+Every function returns the table's columns with the holes filled. Nothing is learnt from a doubted
 cell, but it keeps its present value, except where a candidate is chosen for it. A hole in a column
-of which nothing is known is filled with the row's likeliest candidate; without any, it stays.
+without any known value is filled with the row's likeliest candidate; without one, it stays.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from cpclean.baselines.estimator import Source
+from cpclean.baselines.source import Source
 from cpclean.data.columns import ABSENT, OTHER, Column
 from cpclean.data.frames import columns_from
 from cpclean.data.incomplete import IncompleteDataset
@@ -25,7 +25,7 @@ from cpclean.errors import DataError, TableError, offenders
 
 Filled = list[Column]
 
-# A rank beyond all categories: the one that stands for every other.
+# A rank beyond all categories: "other", which represents all the rest.
 LAST = 1_000_000
 
 
@@ -34,8 +34,8 @@ def by_rule(
 ) -> Filled:
     """Numbers by a function of the trusted ones, categories by their rank in frequency.
 
-    Categories that are as frequent go by their text. Where there are not so many, the
-    category is "other"; of a boolean column, the less frequent value.
+    Equally frequent categories go by their text. Where there are fewer than `rank`, the category
+    is "other"; in a boolean column, the less frequent value.
     """
     filled = []
     for place, column in enumerate(table.columns):
@@ -110,7 +110,7 @@ def by_candidates(table: IncompleteTable, numbers: Sequence[int]) -> Filled:
 
 
 def by_frame(table: IncompleteTable, frame: Any, what: str) -> Filled:
-    """A whole version of the table as it is given; an empty category is no category."""
+    """A whole version of the table as it was passed; an empty category is no category."""
     kinds = {column.name: column.kind for column in table.columns}
     given = {column.name: column for column in columns_from(frame, None, table.null_tokens)}
     if table.label is not None:
@@ -125,7 +125,7 @@ def by_frame(table: IncompleteTable, frame: Any, what: str) -> Filled:
     for column, feature in zip(filled, table.encoding.features, strict=True):
         if len(column.values) != table.n_rows:
             raise TableError(
-                f"{what} must have one row a row of the table, {table.n_rows} in all; "
+                f"{what} must have one row per row of the table, {table.n_rows} in all; "
                 f"got {len(column.values)}."
             )
         if feature is None:
@@ -159,7 +159,7 @@ def frame_of(table: IncompleteTable, filled: Filled) -> Any:
 def with_holes(source: Source) -> Floats:
     """The training rows as vectors, NaN where they are uncertain.
 
-    Of a dataset, which knows no holes, that is where the candidates of a row differ.
+    Of a dataset, which has no holes, that is where the candidates of a row differ.
     """
     if source.table is None:
         return _where_candidates_differ(source.dataset)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cpclean.baselines.estimator import Source
+from cpclean.baselines.source import Source
 from cpclean.cleaning.truth import checked_numbers, closest_candidates
 from cpclean.data.frames import is_frame
 from cpclean.data.incomplete import Ints
@@ -15,14 +15,14 @@ from cpclean.errors import DataError
 
 
 def true_rows(source: Source, truth: Any) -> Floats:
-    """The true rows as vectors: as given, or as the space knows them."""
+    """The true rows as vectors: those passed, or those of the space."""
     known = source.of_space("clean") if truth is None else truth
     if known is None:
         raise DataError(_needed("a frame or array with the true rows"))
     if not is_frame(known) and np.ndim(known) == 1:
         raise DataError(
-            "truth must be the true rows here; got candidate numbers, which say no more than "
-            "which candidate is nearest. Use ClosestWorld for them."
+            "truth must be the true rows here; got candidate numbers, which only name "
+            "the nearest candidate. Use ClosestWorld for them."
         )
     return source.rows(known, "truth")
 

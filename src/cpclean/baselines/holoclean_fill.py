@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from cpclean.baselines.estimator import Source, brings_labels, checked_seed
+from cpclean.baselines.estimator import fixed_seed
 from cpclean.baselines.filling import Filled, by_rule
+from cpclean.baselines.source import Source, brings_labels
 from cpclean.baselines.worlds import World
 from cpclean.data.columns import Column
 from cpclean.data.frames import columns_from, is_frame, kind_of_frame
@@ -24,10 +25,10 @@ class HoloClean(World):
     """HoloClean's repair of a table, and k nearest neighbours in what it makes.
 
     Values are categories, numbers go into bins. A model learns from the observed cells how well
-    the other cells of a row tell a value, and fills every hole with the likeliest one, a number
+    the other cells of a row predict a value, and fills every hole with the likeliest one, a number
     with its bin's mean. `cpclean.data.holoclean.holo_model` has the steps; labels play no part.
-    Doubted cells are not learnt from, and repaired as if they were holes. At equal chances
-    the more frequent value is taken, then the smaller number or the first text.
+    Nothing is learnt from doubted cells, and they are repaired as if they were holes. At equal
+    probabilities the more frequent value is chosen, then the smaller number or the first text.
 
     The same model gives candidates and priors: `IncompleteTable(..., repairs="holoclean",
     prior="holoclean")`.
@@ -41,7 +42,7 @@ class HoloClean(World):
     correlation : float, default=0.05
         Only attributes that correlate more than this with a hole's own propose values for it.
     share : float, default=0.1
-        They propose the values that stand in more than this share of the rows like the hole's.
+        They propose the values that occur in more than this share of the rows like the hole's.
     fallback : int, default=10
         How many of the most frequent values are considered where none is proposed.
     decay : float, default=1.0
@@ -49,7 +50,7 @@ class HoloClean(World):
     max_iter : int, default=100
         Steps of training, at most.
     random_state : int, default=0
-        Of the sample of cells that very large tables are trained on.
+        Seed of the sample of cells that very large tables are trained on.
 
     Attributes
     ----------
@@ -100,11 +101,11 @@ class HoloClean(World):
         data : IncompleteTable, space, frame or 2-d array
             A frame or array needs no labels; all its columns are repaired.
         y : None, or labels
-            They play no part; taken because all baselines have this face.
+            Ignored; accepted because all baselines have this parameter.
 
         Returns
         -------
-        A frame like the one given, or an array for an array. Holes in a column without any value
+        A frame like the one passed, or an array for an array. Holes in a column without any value
         stay.
         """
         if brings_labels(data):
@@ -132,7 +133,7 @@ class HoloClean(World):
         return source.table
 
     def _settings(self) -> HoloSettings:
-        checked_seed(self.random_state)  # under its own name here
+        fixed_seed(self.random_state)  # under its own name here
         return HoloSettings(
             bins=self.bins,
             correlation=self.correlation,
@@ -145,7 +146,7 @@ class HoloClean(World):
 
 
 def _shown(column: Column) -> list[Any]:
-    """Values as a person knows them; whole numbers become plain ones if a mean is none."""
+    """Values as a person knows them; whole numbers become floats where a mean is not whole."""
     values = column.values
     if column.whole:
         known = values[~np.isnan(values)]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from cpclean.baselines.estimator import Baseline, Source, check_neighbors
+from cpclean.baselines.estimator import Baseline, begin_fit, check_model
 from cpclean.baselines.filling import with_holes
+from cpclean.baselines.source import Source
 from cpclean.data.incomplete import Ints
 from cpclean.data.rows import Floats
 from cpclean.errors import DataError
+from cpclean.queries.model import Model
 
 _BLOCK = 2**22  # distances at a time
 
@@ -28,7 +29,7 @@ class NanEuclideanNeighbors(Baseline):
     ----------
     n_neighbors : int, default=3
     count : {"feature", "column"}, default="feature"
-        What is counted for the factor: coordinates of the encoded space, as scikit-learn would, or
+        What is counted for the factor: coordinates of the encoded space, as in scikit-learn, or
         columns of the table. A hole in a column with 60 categories takes 60 coordinates away, so
         that such rows are hardly ever near; counted as one column, it takes one.
 
@@ -51,9 +52,9 @@ class NanEuclideanNeighbors(Baseline):
         self.count = count
 
     def fit(self, data: Any, y: Any = None) -> Self:
-        """Keep the training rows with their holes."""
-        source = self._start(data, y)
-        check_neighbors(source.dataset, self.n_neighbors, "euclidean")
+        """Store the training rows with their holes."""
+        source = begin_fit(self, data, y)
+        check_model(source.dataset, Model(self.n_neighbors))
         self.groups_ = self._groups(source)
         self.rows_ = with_holes(source)
         self.source_ = source
@@ -67,7 +68,7 @@ class NanEuclideanNeighbors(Baseline):
             raise DataError(f'count must be "feature" or "column"; got {self.count!r}.')
         if source.table is None:
             raise DataError(
-                'count="column" needs a table: an IncompleteDataset knows no columns. '
+                'count="column" needs a table: an IncompleteDataset has no columns. '
                 'Fit the table, or use count="feature".'
             )
         features = source.table.encoding.features
@@ -75,8 +76,7 @@ class NanEuclideanNeighbors(Baseline):
 
     def distances(self, X: Any) -> Floats:
         """The distance of every point to every row, shape (n_points, n_rows)."""
-        check_is_fitted(self, "source_")
-        return self._distances(self.source_.encode(X))
+        return self._distances(self.points(X))
 
     def _distances(self, X: Floats) -> Floats:
         present = ~np.isnan(self.rows_)

@@ -6,16 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
+from cpclean.baselines.curves import CleaningCurve, checked_counts
 from cpclean.baselines.estimator import (
-    Baseline,
-    Curve,
-    check_neighbors,
-    checked_counts,
-    checked_seed,
+    NeighborBaseline,
+    begin_fit,
     checked_size,
-    label_codes,
+    fixed_seed,
     one_world,
     vote,
 )
@@ -28,14 +25,14 @@ from cpclean.queries.certain import is_certain
 from cpclean.queries.model import Metric
 
 
-class RandomClean(Baseline):
+class RandomClean(NeighborBaseline):
     """Clean rows with holes in a random order: the mean and the spread over runs.
 
     Parameters
     ----------
     truth : frame or array, optional
         What a person would answer: the number of every row's true candidate, or the true rows. By
-        default what the space knows.
+        default those of the space.
     counts : sequence of int, optional
         At which numbers of cleaned rows to look; by default eleven even steps from none to all.
     n_runs : int, default=20
@@ -93,11 +90,10 @@ class RandomClean(Baseline):
 
     def fit(self, data: Any, y: Any = None) -> Self:
         """Draw the orders; nothing is measured yet."""
-        source = self._start(data, y)
-        check_neighbors(source.dataset, self.n_neighbors, self.metric)
+        source = begin_fit(self, data, y)
         if self.predictor not in ("world", "vote"):
             raise DataError(f'predictor must be "world" or "vote"; got {self.predictor!r}.')
-        seed, n_runs = checked_seed(self.random_state), checked_size(self.n_runs, "n_runs")
+        seed, n_runs = fixed_seed(self.random_state), checked_size(self.n_runs, "n_runs")
         dirty = source.dataset.dirty_rows
         self.counts_ = checked_counts(self.counts, len(dirty))
         self.orders_ = np.stack(
@@ -108,35 +104,30 @@ class RandomClean(Baseline):
         self.source_ = source
         return self
 
-    def scores(self, X: Any, y: Any) -> Curve:
+    def scores(self, X: Any, y: Any) -> CleaningCurve:
         """Accuracy at each of `counts_`, run by run."""
-        check_is_fitted(self, "source_")
-        points = self.source_.encode(X)
-        truth = label_codes(y, self.classes_, len(points), "y")
+        points, truth = self.labelled(X, y)
         return self._curve(lambda data: (self._voted(data, points) == truth).mean())
 
-    def certain_shares(self, X: Any) -> Curve:
+    def certain_shares(self, X: Any) -> CleaningCurve:
         """The share of points that are certain at each of `counts_`, run by run."""
-        check_is_fitted(self, "source_")
-        points = self.source_.encode(X)
+        points = self.points(X)
         return self._curve(
             lambda data: is_certain(data, points, self.n_neighbors, self.metric).mean()
         )
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The accuracy after the last of `counts_`, mean over all runs."""
-        check_is_fitted(self, "source_")
-        points = self.source_.encode(X)
-        truth = label_codes(y, self.classes_, len(points), "y")
+        points, truth = self.labelled(X, y)
         found = [
             np.average(self._voted(self._after(order), points) == truth, weights=sample_weight)
             for order in self.orders_
         ]
         return float(np.mean(found))
 
-    def _curve(self, measure: Callable[[IncompleteDataset], Any]) -> Curve:
+    def _curve(self, measure: Callable[[IncompleteDataset], Any]) -> CleaningCurve:
         runs = [[float(measure(data)) for data in self._states(order)] for order in self.orders_]
-        return Curve(self.counts_, np.array(runs))
+        return CleaningCurve(self.counts_, np.array(runs))
 
     def _states(self, order: Ints) -> Iterator[IncompleteDataset]:
         """The data at each of the counts."""
@@ -157,7 +148,7 @@ class RandomClean(Baseline):
             cleaned = np.setdiff1d(self.source_.dataset.dirty_rows, data.dirty_rows)
             rows[cleaned] = self._answers[cleaned]
             data = one_world(rows, data.labels)
-        return vote(data, X, self.n_neighbors, self.metric)
+        return vote(data, X, self.model)
 
     def _codes(self, X: Floats) -> Ints:
         return self._voted(self._after(self.orders_[0]), X)

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from cpclean.baselines.estimator import Source
 from cpclean.baselines.filling import LAST, Filled, by_frame, by_imputer, by_rule, encoded
+from cpclean.baselines.source import Source
 from cpclean.baselines.worlds import imputed_rows
 from cpclean.data.frames import is_frame
 from cpclean.data.rows import Floats
@@ -40,7 +40,7 @@ class Version:
 
 
 def versions_of(source: Source, repairs: Any) -> list[Version]:
-    """The versions that a user's choice stands for; of equal ones, the first."""
+    """The versions that a user chose; of equal ones, the first."""
     if isinstance(repairs, str) and repairs == "default":
         known = source.of_space("versions")
         if known is not None:
@@ -49,7 +49,7 @@ def versions_of(source: Source, repairs: Any) -> list[Version]:
             found = list(_by_rules(source.table))
         else:
             raise DataError(
-                "an IncompleteDataset knows no repair methods: pass repairs=, a dict from name "
+                "an IncompleteDataset has no repair methods: pass repairs=, a dict from name "
                 "to whole versions of its rows, or imputers."
             )
     elif isinstance(repairs, Mapping):
@@ -73,14 +73,14 @@ def read_versions(folder: str | Path) -> dict[str, Any]:
     files = sorted(Path(folder).glob("*.csv"))
     if not files:
         raise DataError(
-            f"{folder} has no CSV files: name a folder with one repaired table a file, such as "
+            f"{folder} has no CSV files: name a folder with one repaired table per file, such as "
             "spaces/Supreme/systematic/X_train_repairs."
         )
     return {file.stem: read_csv(file) for file in files}
 
 
 def _by_rules(table: IncompleteTable) -> Iterator[Version]:
-    """Every rule for numbers with every rule for categories, as far as there are holes in such."""
+    """Every rule for numbers with every rule for categories, where there are such holes."""
     holes = {
         column.kind in ("categorical", "boolean")
         for number, column in enumerate(table.columns)

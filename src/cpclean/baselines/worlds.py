@@ -8,15 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import clone
 
-from cpclean.baselines.estimator import (
-    Baseline,
-    Source,
-    brings_labels,
-    check_neighbors,
-    one_world,
-    source_of,
-    vote,
-)
+from cpclean.baselines.estimator import NeighborBaseline, begin_fit, one_world, vote
 from cpclean.baselines.filling import (
     Filled,
     by_candidates,
@@ -28,6 +20,7 @@ from cpclean.baselines.filling import (
     with_holes,
 )
 from cpclean.baselines.ground_truth import candidate_rows, true_candidates, true_rows
+from cpclean.baselines.source import Source, brings_labels, source_of
 from cpclean.data.frames import is_frame
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.rows import Floats
@@ -36,10 +29,10 @@ from cpclean.errors import DataError
 from cpclean.queries.model import Metric
 
 
-class World(Baseline):
+class World(NeighborBaseline):
     """A method that repairs: k nearest neighbours in the table that it makes.
 
-    Subclasses say how the rows become complete, in the space (`_rows`) and as columns (`_filled`).
+    Subclasses define how rows become complete, in the space (`_rows`) and as columns (`_filled`).
 
     Attributes
     ----------
@@ -47,13 +40,9 @@ class World(Baseline):
         The repaired training rows in the encoded space.
     """
 
-    n_neighbors: int
-    metric: Metric
-
     def fit(self, data: Any, y: Any = None) -> Self:
-        """Repair the training rows; data is as `cpclean.baselines.estimator` tells."""
-        source = self._start(data, y)
-        check_neighbors(source.dataset, self.n_neighbors, self.metric)
+        """Repair the training rows; `cpclean.baselines.estimator` describes the data."""
+        source = begin_fit(self, data, y)
         self.world_ = self._rows(source)
         self._data: IncompleteDataset = one_world(self.world_, source.dataset.labels)
         self.source_ = source
@@ -72,7 +61,7 @@ class World(Baseline):
         return frame_of(source.table, filled)
 
     def _codes(self, X: Floats) -> Ints:
-        return vote(self._data, X, self.n_neighbors, self.metric)
+        return vote(self._data, X, self.model)
 
     @abstractmethod
     def _rows(self, source: Source) -> Floats:
@@ -84,7 +73,7 @@ class World(Baseline):
 
 
 def _unlabelled(data: Any) -> Source:
-    """Data whose labels do not matter: a frame gets some of its own, one a row."""
+    """Data whose labels do not matter: a frame gets some of its own, one per row."""
     if brings_labels(data):
         return source_of(data)
     table = IncompleteTable(data, label=list(range(len(data))), prior="uniform")
@@ -94,7 +83,7 @@ def _unlabelled(data: Any) -> Source:
 class DefaultCleaning(World):
     """Default cleaning: the mean of a column of numbers, the most frequent category.
 
-    A space's own `default` goes first. Categories that are as frequent go by their text.
+    A space's own `default` takes precedence. Equally frequent categories go by their text.
 
     Examples
     --------
@@ -167,8 +156,8 @@ class GroundTruth(_OfTruth):
 class ClosestWorld(_OfTruth):
     """The closest-candidate world: every row its candidate that is nearest to the truth.
 
-    What a person can make of the candidates. A true category that is no candidate is "other", where
-    that is one.
+    What a person can make of the candidates. A true category that is not among them is "other",
+    where that is one of them.
 
     Parameters
     ----------
@@ -189,8 +178,9 @@ class ClosestWorld(_OfTruth):
 class Imputed(World):
     """Any scikit-learn style imputer, fitted to the training table.
 
-    It sees the numeric, boolean and date columns in their own units; categories become the most
-    frequent one. Of a dataset, it sees the vectors, with NaN where the candidates of a row differ.
+    It sees the numeric, boolean and date columns in their own units; a missing category becomes the
+    most frequent one. Of a dataset, it sees the vectors, with NaN where the candidates of a row
+    differ.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ from cpclean.experiments.inject import INJECTIONS, STRENGTH
 from cpclean.experiments.jobs import Job, run_jobs
 from cpclean.experiments.markdown import markdown_table
 from cpclean.experiments.measures import (
-    NEIGHBORS,
+    MODEL,
     TINY_GAP,
     closed,
     vote_accuracy,
@@ -34,6 +34,7 @@ from cpclean.experiments.measures import (
 )
 from cpclean.experiments.spaces import Labels, Space
 from cpclean.experiments.store import Figures, Store, with_versions
+from cpclean.queries.model import Model
 from cpclean.queries.shares import world_shares
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def smoothing_scores(
     X_val: Floats,
     y_val: Labels,
     smoothings: Iterable[float] = SMOOTHINGS,
-    n_neighbors: int = NEIGHBORS,
+    model: Model = MODEL,
 ) -> dict[float, float]:
     """The Brier score on validation points of the vote with "label", for each smoothing.
 
@@ -67,15 +68,15 @@ def smoothing_scores(
         Complete points, encoded, and their labels; not those that the result is judged by.
     smoothings : iterable of float
         What to choose from.
-    n_neighbors : int
-        How many nearest rows vote.
+    model : Model
+        How many nearest rows vote, and what is near.
     """
     scores = {}
     for smoothing in smoothings:
         data = build(LabelPrior(smoothing)).dataset
         truth = y_val[:, None] == data.classes[None, :]
-        distances = ((world_shares(data, X_val, n_neighbors) - truth) ** 2).sum(axis=1)
-        scores[smoothing] = float(distances.mean())
+        shares = world_shares(data, X_val, model.n_neighbors, model.metric)
+        scores[smoothing] = float(((shares - truth) ** 2).sum(axis=1).mean())
     return scores
 
 
@@ -84,17 +85,17 @@ def best_smoothing(scores: Mapping[float, float]) -> float:
     return min(scores, key=lambda smoothing: (round(scores[smoothing], 9), smoothing))
 
 
-def compare_priors(space: Space, n_neighbors: int = NEIGHBORS) -> dict[str, float]:
+def compare_priors(space: Space, model: Model = MODEL) -> dict[str, float]:
     """Test accuracies of the three worlds and of the vote with each prior, and what they cost."""
     started = time.perf_counter()
     worlds = {"clean": space.clean, "closest": space.closest_world(), "default": space.default}
-    found = {name: world_accuracy(rows, space, n_neighbors) for name, rows in worlds.items()}
-    scores = smoothing_scores(space.build, space.X_val, space.y_val, n_neighbors=n_neighbors)
+    found = {name: world_accuracy(rows, space, model) for name, rows in worlds.items()}
+    scores = smoothing_scores(space.build, space.X_val, space.y_val, model=model)
     smoothing = best_smoothing(scores)
     priors = {name: name for name in VOTES if name != "tuned"} | {"tuned": LabelPrior(smoothing)}
     for name, prior in priors.items():
         data = space.build(prior).dataset
-        found[name] = vote_accuracy(data, space.X_test, space.y_test, n_neighbors)
+        found[name] = vote_accuracy(data, space.X_test, space.y_test, model)
     return found | {
         "smoothing": smoothing,
         "rows": space.table.n_rows,
@@ -129,7 +130,7 @@ def _settings(folder: Path | None, sizes: Sizes) -> dict[str, Any]:
         {
             "data": "generated" if folder is None else "published and injected",
             "rate": RATE,
-            "neighbors": NEIGHBORS,
+            "neighbors": MODEL.n_neighbors,
             "strength": STRENGTH,
             "smoothing": SMOOTHING,
             "smoothings": list(SMOOTHINGS),

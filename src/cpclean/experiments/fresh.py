@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from cpclean.baselines.estimator import source_of
+from cpclean.baselines.source import source_of
 from cpclean.baselines.worlds import default_rows
 from cpclean.cleaning.truth import closest_candidates
 from cpclean.data.frames import columns_from
 from cpclean.data.table import IncompleteTable
+from cpclean.data.task import Task
 from cpclean.errors import DataError
 from cpclean.experiments.inject import inject
 from cpclean.experiments.spaces import Labels, Space
@@ -126,9 +127,14 @@ def fresh_space(
     encoded = table.encode(clean)
     return Space(
         name=whole.name,
-        table=table,
-        X_val=table.encode(whole.frame.iloc[val]),
-        y_val=whole.labels[val],
+        task=Task.of(
+            table,
+            whole.frame.iloc[val],
+            whole.labels[val],
+            row_names=rest,
+            point_names=val,
+            frame=dirty,
+        ),
         X_test=table.encode(whole.frame.iloc[test]),
         y_test=whole.labels[test],
         clean=encoded,

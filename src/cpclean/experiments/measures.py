@@ -10,30 +10,27 @@ import math
 
 import numpy as np
 
-from cpclean.baselines.estimator import one_world
+from cpclean.baselines.estimator import one_world, vote
 from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.rows import Floats
 from cpclean.experiments.spaces import Labels, Space
-from cpclean.queries.shares import world_shares
+from cpclean.queries.model import Model
 
-NEIGHBORS = 3
+MODEL = Model(n_neighbors=3)
 
 # Where a person could gain less than this, a share of the gain would be a ratio of two noises.
 TINY_GAP = 0.01
 
 
-def vote_accuracy(
-    data: IncompleteDataset, X: Floats, y: Labels, n_neighbors: int = NEIGHBORS
-) -> float:
+def vote_accuracy(data: IncompleteDataset, X: Floats, y: Labels, model: Model = MODEL) -> float:
     """The share of points whose label is the one that most prior mass predicts."""
-    shares = world_shares(data, X, n_neighbors)
-    return float((data.classes[shares.argmax(axis=1)] == y).mean())
+    return float((data.classes[vote(data, X, model)] == y).mean())
 
 
-def world_accuracy(rows: Floats, space: Space, n_neighbors: int = NEIGHBORS) -> float:
+def world_accuracy(rows: Floats, space: Space, model: Model = MODEL) -> float:
     """Test accuracy of one world, by the same tie rule."""
     world = one_world(rows, space.table.dataset.labels)
-    return vote_accuracy(world, space.X_test, space.y_test, n_neighbors)
+    return vote_accuracy(world, space.X_test, space.y_test, model)
 
 
 def filled(space: Space, data: IncompleteDataset) -> IncompleteDataset:

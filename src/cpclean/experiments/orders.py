@@ -29,11 +29,10 @@ from cpclean.experiments.all_spaces import QUICK, space_of, table_names
 from cpclean.experiments.fresh import USUAL, Sizes
 from cpclean.experiments.jobs import Job, run_jobs
 from cpclean.experiments.markdown import markdown_table
-from cpclean.experiments.measures import NEIGHBORS, Gap, filled
+from cpclean.experiments.measures import MODEL, Gap, filled
 from cpclean.experiments.spaces import Space
 from cpclean.experiments.store import Figures, Store, with_versions
 from cpclean.queries.certain import is_certain
-from cpclean.queries.model import Model
 from cpclean.report.drawn import side_by_side
 from cpclean.report.picture_files import write_picture
 from cpclean.report.pictures import Curve, Lines, Picture
@@ -82,7 +81,7 @@ def rows_that_matter(space: Space) -> int:
     dirty = clean.dirty_rows.tolist()
     for row in dirty:
         clean = clean.pin(row, int(space.truth[row]))
-    board = Board(clean, space.X_val, Model(NEIGHBORS))
+    board = Board(clean, space.task.points, MODEL)
     found = 0
     for row in dirty:
         without = board.copy()
@@ -96,7 +95,7 @@ def _by_session(
 ) -> Iterator[tuple[IncompleteDataset, float, int, float]]:
     """With several questions at once, all of them are answered before the next ones are asked."""
     start = time.process_time()
-    session = CleaningSession(space.table.dataset, space.X_val, NEIGHBORS)
+    session = CleaningSession(space.table.dataset, space.task.points, MODEL.n_neighbors)
     seconds = time.process_time() - start
     questions: list[Question] = []
     for count in counts:
@@ -120,7 +119,7 @@ def _at_random(
         for row in order[done:count].tolist():
             data = data.pin(row, int(space.truth[row]))
         done = count
-        certain = float(is_certain(data, space.X_val, NEIGHBORS).mean())
+        certain = float(is_certain(data, space.task.points, MODEL.n_neighbors).mean())
         answers = answers if certain == 1.0 and answers else count
         yield data, certain, answers, 0.0
 
@@ -134,7 +133,7 @@ def reproduce(
     """Measure, write CSV and pictures; a table in Markdown, and whether it is complete."""
     sizes = QUICK if quick else USUAL
     settings = {"data": "generated" if folder is None else "published", "grid": GRID,
-                "neighbors": NEIGHBORS, **asdict(sizes)}  # fmt: skip
+                "neighbors": MODEL.n_neighbors, **asdict(sizes)}  # fmt: skip
     store = Store(out, "cleaning", KEYS, with_versions(settings))
     finished = run_jobs(list(_jobs(folder, runs, sizes)), store, console, n_jobs)
     lines = store.lines()

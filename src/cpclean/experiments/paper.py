@@ -28,7 +28,7 @@ from cpclean.experiments.inject import INJECTIONS
 from cpclean.experiments.jobs import Job, run_jobs
 from cpclean.experiments.markdown import markdown_table
 from cpclean.experiments.measures import (
-    NEIGHBORS,
+    MODEL,
     closed,
     filled,
     vote_accuracy,
@@ -74,10 +74,10 @@ def measured(space: Space, budget: float = 0.2) -> Figures:
         "default": world_accuracy(space.default, space),
     }
     for rounds in (1, 5):
-        method = BoostClean(rounds=rounds, n_neighbors=NEIGHBORS).fit(space)
+        method = BoostClean(rounds=rounds, n_neighbors=MODEL.n_neighbors).fit(space)
         found[f"boostclean{rounds}"] = method.score(space.X_test, space.y_test)
-    found["holoclean"] = HoloClean(NEIGHBORS).fit(space).score(space.X_test, space.y_test)
-    session = CleaningSession(data, space.X_val, NEIGHBORS)
+    found["holoclean"] = HoloClean(MODEL.n_neighbors).fit(space).score(space.X_test, space.y_test)
+    session = CleaningSession(data, space.task.points, MODEL.n_neighbors)
     simulate(session, space.truth, early, progress=False)
     rows = [record.row for record in session.history]
     voters = {prior: space.build(prior).dataset for prior in PRIORS}
@@ -143,7 +143,7 @@ def reproduce(
     """Fill both tables, as far as time allows; their Markdown, and whether they are complete."""
     sizes = QUICK if quick else USUAL
     settings = {"data": "generated" if folder is None else "published and injected",
-                "neighbors": NEIGHBORS, "budget": budget, **asdict(sizes)}  # fmt: skip
+                "neighbors": MODEL.n_neighbors, "budget": budget, **asdict(sizes)}  # fmt: skip
     spaces = each_space(folder, seeds, sizes, KINDS)
     jobs = [Job(key, partial(_measure, make, budget)) for key, make in spaces]
     store = Store(out, "paper", SPACE_KEYS, with_versions(settings))

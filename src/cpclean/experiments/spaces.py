@@ -21,6 +21,7 @@ from cpclean.data.frames import columns_from
 from cpclean.data.repairs import Versions
 from cpclean.data.rows import Floats
 from cpclean.data.table import IncompleteTable
+from cpclean.data.task import Task
 from cpclean.errors import DataError, offenders
 from cpclean.intake.reading import read_csv
 
@@ -37,16 +38,16 @@ PUBLISHED = {
 
 @dataclass(frozen=True)
 class Space:
-    """A training table with candidates, and complete validation and test points.
+    """A task for cleaning whose truth is known, and test points that play no part in it.
 
     Attributes
     ----------
-    table : IncompleteTable
-        Row i's candidates are row i of every version, distinct ones only; numbers equal to 12
-        decimals count as equal. Numbers are scaled by the dirty table; categories are one-hot
-        over all that occur in the full table.
-    X_val, X_test : ndarray
-        Encoded points; y_val and y_test are their labels.
+    name : str
+    task : Task
+        The training table, and the validation points with their labels. `table`, `X_val` and
+        `y_val` are parts of it.
+    X_test, y_test : ndarray
+        Encoded test points, and their labels.
     clean : ndarray of shape (n_rows, n_features)
         The true training rows, encoded.
     truth : ndarray of int
@@ -61,9 +62,7 @@ class Space:
     """
 
     name: str
-    table: IncompleteTable
-    X_val: Floats
-    y_val: Labels
+    task: Task
     X_test: Floats
     y_test: Labels
     clean: Floats
@@ -71,6 +70,23 @@ class Space:
     default: Floats
     build: Callable[[Any], IncompleteTable]
     versions: Mapping[str, Floats] | None = None
+
+    @property
+    def table(self) -> IncompleteTable:
+        """The training table with candidates."""
+        assert self.task.table is not None
+        return self.task.table
+
+    @property
+    def X_val(self) -> Floats:
+        """The validation points, encoded."""
+        return self.task.points.all_vectors()
+
+    @property
+    def y_val(self) -> Labels:
+        """The labels of the validation points."""
+        assert self.task.labels is not None
+        return self.task.labels
 
     def closest_world(self) -> Floats:
         """The training rows of the closest-candidate world."""
@@ -81,14 +97,18 @@ class Space:
 def load_space(folder: str | Path, prior: Any = "uniform", n_val: int | None = 1000) -> Space:
     """Load a published space.
 
+    Row i's candidates are row i of every version, distinct ones only; numbers equal to 12 decimals
+    count as equal. Numbers are scaled by the dirty table; categories are one-hot over all that
+    occur in the full table.
+
     Parameters
     ----------
     folder : path
-        Such as `spaces/Supreme/systematic`.
+        For example `spaces/Supreme/systematic`.
     prior : as in `IncompleteTable`
         The paper's is uniform over a row's distinct candidates.
     n_val : int, optional
-        How many of the validation points to take, from the first; all if None.
+        How many validation points to take, from the first one on; all if None.
     """
     place = Path(folder)
     _check_folder(place)
@@ -120,11 +140,10 @@ def load_space(folder: str | Path, prior: Any = "uniform", n_val: int | None = 1
 
     table = build(prior)
     clean = table.encode(parts["X_train_clean"])
+    points = parts["X_val"].iloc[:n_val]
     return Space(
         name=place.parent.name,
-        table=table,
-        X_val=table.encode(parts["X_val"])[:n_val],
-        y_val=_labels(place / "y_val.csv")[:n_val],
+        task=Task.of(table, points, _labels(place / "y_val.csv")[:n_val], frame=dirty),
         X_test=table.encode(parts["X_test"]),
         y_test=_labels(place / "y_test.csv"),
         clean=clean,
@@ -154,7 +173,7 @@ def _labels(file: Path) -> Labels:
 
 
 def _marked(columns: list[Column], categories: Mapping[str, list[Any]]) -> list[Column]:
-    """A version may leave a category empty, or invent one: then it has no category at all."""
+    """A version may leave a category empty, or invent one: then the cell has no category at all."""
     for column in columns:
         if column.kind == "categorical":
             known = set(categories[column.name])

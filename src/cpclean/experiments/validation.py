@@ -15,7 +15,7 @@ from cpclean.experiments.all_spaces import QUICK, space_of, table_names
 from cpclean.experiments.fresh import USUAL, Sizes
 from cpclean.experiments.jobs import Job, run_jobs
 from cpclean.experiments.markdown import markdown_table
-from cpclean.experiments.measures import NEIGHBORS, Gap, filled
+from cpclean.experiments.measures import MODEL, Gap, filled
 from cpclean.experiments.spaces import Space
 from cpclean.experiments.store import Figures, Store, with_versions
 from cpclean.report.drawn import side_by_side
@@ -33,7 +33,7 @@ FEW = (25, 50, 100)  # of generated tables
 def measured(space: Space, n_points: int) -> Figures:
     """One session, until the first `n_points` validation points are certain."""
     start = time.process_time()
-    session = CleaningSession(space.table.dataset, space.X_val[:n_points], NEIGHBORS)
+    session = CleaningSession(space.table.dataset, space.X_val[:n_points], MODEL.n_neighbors)
     simulate(session, space.truth, progress=False)
     gap = Gap(space)
     return {
@@ -50,8 +50,8 @@ def reproduce(
 ) -> tuple[str, bool]:
     """Measure, and draw; a table in Markdown, and whether it is complete."""
     sizes = QUICK if quick else USUAL
-    settings = {"data": "generated" if folder is None else "published", "neighbors": NEIGHBORS,
-                **asdict(sizes)}  # fmt: skip
+    settings = {"data": "generated" if folder is None else "published",
+                "neighbors": MODEL.n_neighbors, **asdict(sizes)}  # fmt: skip
     store = Store(out, "validation", KEYS, with_versions(settings))
     finished = run_jobs(list(_jobs(folder, sizes)), store, console, n_jobs)
     lines = store.lines()
