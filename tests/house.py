@@ -54,12 +54,6 @@ ALLOWED: dict[str, set[str]] = {
         "cpclean.storage.following",
         "cpclean.storage.postgres",
         "cpclean.storage.sqlite",
-        "cpclean.web.desk.desk",
-        "cpclean.web.desk.details",
-        "cpclean.web.desk.engine",
-        "cpclean.web.desk.listing",
-        "cpclean.web.desk.progress",
-        "cpclean.web.pages.question_page",
     },
     "twice": {
         "look",

@@ -71,5 +71,5 @@ def browser(stranger):
 
 @pytest.fixture
 def csrf(app, browser):
-    security = app.state.cpclean.security
+    security = app.state.security
     return security.tokens.csrf(browser.cookies[security.session_cookie])

@@ -59,18 +59,18 @@ def test_exports(client, app):
 @pytest.mark.parametrize(
     ("path", "body", "status", "text"),
     [
-        ("answer", {"who": "Ann", "row": 0}, 422, "one of the two; got neither"),
+        ("answer", {"who": "Ann", "row": 0}, 422, "candidate or values; got neither"),
         ("answer", {"who": "Ann", "candidate": 0}, 422, "row is missing"),
         ("answer", {"row": 0, "candidate": 0}, 422, "who is missing"),
         ("answer", {"who": "Ann", "row": 49, "candidate": 0}, 404, "no row 49 with holes"),
         ("answer", {"who": "Ann", "row": 0, "candidate": 99}, 404, "candidate"),
         ("answer", {"who": "Ann", "row": "0", "candidate": 0}, 422, "row must be a whole number"),
         ("answer", {"who": "Ann", "row": True, "candidate": 0}, 422, "row must be a whole number"),
-        ("answer", {"who": "Ann", "row": 0, "candidate": 0, "x": 1}, 422, "the body may have"),
-        ("answer", {"who": "Ann", "row": 0, "candidate": 0, "seconds": -1}, 409, "seconds must be"),
+        ("answer", {"who": "Ann", "row": 0, "candidate": 0, "x": 1}, 422, "unknown fields: 'x'"),
+        ("answer", {"who": "Ann", "row": 0, "candidate": 0, "seconds": -1}, 422, "seconds must be"),
         ("answer", {"who": " ", "row": 0, "candidate": 0}, 409, "who must be text"),
         ("skip", {"who": "Ann", "row": 10**30}, 404, "no row"),
-        ("undo", {"who": "Ann"}, 422, "Ann has said nothing"),
+        ("undo", {"who": "Ann"}, 422, "there is no answer by Ann to undo"),
         ("answer", [1], 422, "a JSON object"),
         ("labelstudio", [1], 200, None),
     ],
@@ -83,12 +83,42 @@ def test_what_cannot_be_understood(client, app, path, body, status, text):
     assert app.state.cpclean.storage.last() == 0
 
 
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("question", "who is missing; it must be the name of the person"),
+        ("question?who=Ann&row=x", 'row must be a whole number, 0 or more; got "x"'),
+        ("question?who=Ann&row=%D9%A3", "row must be a whole number"),
+        ("rows?sort='; drop table", "sort must be one of gain, number, state, who, said; got"),
+        ("rows?state=lost", "state must be one of all, open, held"),
+        ("rows?order=up", 'order must be one of asc, desc; got "up"'),
+        ("rows?page=0", 'page must be a whole number from 1; got "0"'),
+        ("rows?per_page=501", 'per_page must be a whole number from 1 to 500; got "501"'),
+        ("export?what=all", "what must be one of table, log, events, labelstudio"),
+        ("export?format=exe", 'format must be one of csv, tsv, json, parquet, xlsx; got "exe"'),
+        ("export?fill=best", 'fill must be one of default, likely; got "best"'),
+        ("export?limit=0", 'limit must be a whole number from 1 to 10000; got "0"'),
+    ],
+)
+def test_queries_that_cannot_be_understood(client, path, text):
+    found = client.get(f"/api/{path}")
+    assert found.status_code == 422
+    assert text in found.json()["error"]
+
+
+def test_fields_that_are_null_count_as_absent(client):
+    body = {"who": None, "row": 1, "candidate": 1, "values": None, "seconds": None, "next": None}
+    found = client.post("/api/answer", params={"who": "Ann"}, json=body)
+    assert found.status_code == 200
+    assert "next" not in found.json()
+
+
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b"[" * 5000])
-def test_bodies_that_are_no_json(client, content):
+def test_bodies_that_are_not_json(client, content):
     kind = {"Content-Type": "application/json"}
     found = client.post("/api/answer", content=content, headers=kind)
     assert found.status_code == 422
-    assert "JSON" in found.json()["error"]
+    assert "the body is not valid JSON" in found.json()["error"]
     assert client.post("/api/answer", data={"row": "1"}).status_code == 422
 
 
@@ -199,7 +229,7 @@ def test_exports_that_are_none(client, task):
 def test_bodies_without_tasks(client, body):
     found = client.post("/api/labelstudio", json=body)
     assert found.status_code == 422
-    assert "send the list of tasks that Label Studio exports as JSON" in found.json()["error"]
+    assert "the list of tasks that Label Studio exports as JSON" in found.json()["error"]
 
 
 def test_a_single_task_is_taken(client):
@@ -219,7 +249,7 @@ def test_annotations_that_say_nothing_are_refused(client, app, results):
     assert found["taken"] == 1, "what others said of the task counts"
     (refusal,) = found["refused"]
     assert refusal["task"] == 0
-    assert "an annotation of row 0 says nothing" in refusal["error"]
+    assert "an annotation of row 0 has no answer" in refusal["error"]
     assert "labelstudio-config" in refusal["error"]
     assert [one.kind for one in app.state.cpclean.storage.events()] == ["answer"]
     skipped = {"data": {"row": 1}, "annotations": [{**first, "was_cancelled": True}]}

@@ -42,7 +42,7 @@ def site(tmp_path: Path) -> Iterator[TestClient]:
 
 
 def test_without_a_name_every_page_asks_for_one(site: TestClient) -> None:
-    site.cookies.delete(site.app.state.cpclean.security.who_cookie)  # type: ignore[attr-defined]
+    site.cookies.delete(site.app.state.security.who_cookie)  # type: ignore[attr-defined]
     for path in ("/question", "/progress", "/rows?state=open", "/export"):
         response = site.get(path)
         assert response.status_code == 303
@@ -57,7 +57,8 @@ def test_a_name_is_a_line_of_text(given: str, kept: str) -> None:
 
 
 @pytest.mark.parametrize(("given", "words"), [
-    ("", "type a name"), ("\u200b \n", "type a name"), ("x" * 61, "at most 60 signs; this has 61"),
+    ("", "enter a name"), ("\u200b \n", "enter a name"),
+    ("x" * 61, "at most 60 characters; got 61"),
 ])  # fmt: skip
 def test_a_name_that_cannot_be_used_is_told(site: TestClient, given: str, words: str) -> None:
     response = post(site, "/name", who=given)
@@ -193,7 +194,7 @@ def test_skip_and_undo(site: TestClient) -> None:
     assert "here is the row again" in site.get(response.headers["location"]).text
     response = post(site, "/undo", request_id="three")
     assert response.status_code == 422
-    assert "nothing that could be taken back" in response.text
+    assert "is no answer by Ann to undo" in response.text
 
 
 @pytest.mark.parametrize("row", ["-1", "x", "99999", "1e3", "²", "0" * 40, XSS])
@@ -341,7 +342,7 @@ def test_nobody_overrules_others_without_knowing(site: TestClient) -> None:
     desk_of(site).ready()
     again = post(site, "/answer", **mine)
     assert again.status_code == 422
-    assert "somebody else has answered this row: age = 47." in again.text
+    assert "omebody else has answered this row in the meantime: age = 47." in again.text
     assert 'value="50"' in again.text, "what was typed is there"
     sent = {**fields(again.text), "column-0": "age", "value-0": "50"}
     assert sent["correct"] == "1"

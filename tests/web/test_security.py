@@ -3,13 +3,15 @@
 import http.client
 import json
 import re
+import time
 
 import pytest
 from web.served import TOKEN, Served
 from web.tables import stored
 
-from cpclean.web.server.guard import CSP, Security, own_path
-from cpclean.web.server.tokens import Tokens
+from cpclean.web.guard.refusals import own_path
+from cpclean.web.guard.security import CSP, Security
+from cpclean.web.guard.tokens import COOKIE_SECONDS, Tokens
 
 ODD = [
     "'; DROP TABLE event; --",
@@ -48,7 +50,7 @@ def test_pages_ask_for_the_token(stranger):
     assert 'value="/question?row=3"' in page.text
     wrong = stranger.get("/?token=wrong")
     assert wrong.status_code == 403
-    assert "not the one of this server" in wrong.text
+    assert "not the token of this server" in wrong.text
     assert "set-cookie" not in wrong.headers
 
 
@@ -85,7 +87,7 @@ def test_a_login_goes_nowhere_else(target):
 
 
 def test_a_cookie_that_is_not_ours(stranger, app):
-    name = app.state.cpclean.security.session_cookie
+    name = app.state.security.session_cookie
     other = Tokens("another token").new_session()
     real = Tokens(TOKEN).new_session()
     for cookie in ("", "x", "x.y", other, real[:-1] + ("0" if real[-1] != "0" else "1"), "=;="):
@@ -98,12 +100,30 @@ def test_a_cookie_that_is_not_ours(stranger, app):
 
 def test_tokens_are_compared_in_constant_time(monkeypatch):
     seen = []
-    monkeypatch.setattr(
-        "cpclean.web.server.tokens.hmac.compare_digest", lambda a, b: seen.append((a, b)) or a == b
-    )
-    tokens = Tokens("secret")
-    tokens.is_token("sekret"), tokens.is_session("x.y"), tokens.is_csrf("x", "y")
+    monkeypatch.setattr("hmac.compare_digest", lambda a, b: seen.append((a, b)) or a == b)
+    tokens, other = Tokens("secret"), Tokens("another")
+    assert not tokens.is_token("sekret")
+    assert not tokens.is_session(other.new_session())
+    assert not tokens.is_csrf(other.csrf("y"), "y")
     assert len(seen) == 3
+
+
+@pytest.mark.parametrize("given", ["", "x", "x.y", ".", "..", "\ud800", "é.é.é", "x" * 5000])
+def test_signatures_that_are_malformed(given):
+    tokens = Tokens("secret")
+    assert not tokens.is_session(given)
+    assert not tokens.is_csrf(given, "y")
+    assert tokens.opened(given, "who") is None
+
+
+def test_a_session_expires_on_the_server_too(monkeypatch):
+    tokens = Tokens("secret")
+    session = tokens.new_session()
+    now = time.time()
+    monkeypatch.setattr("time.time", lambda: now + COOKIE_SECONDS - 10)
+    assert tokens.is_session(session)
+    monkeypatch.setattr("time.time", lambda: now + COOKIE_SECONDS + 10)
+    assert not tokens.is_session(session)
 
 
 # -- other sites -----------------------------------------------------------------------------------
@@ -239,7 +259,7 @@ def test_every_response_is_strict(client, stranger, path):
 
 def test_the_annotators_name_is_signed(browser, csrf, app):
     browser.post("/name", data={"who": "Ann <b>", "csrf": csrf})
-    security = app.state.cpclean.security
+    security = app.state.security
     cookie = browser.cookies.get(security.who_cookie)
     assert security.tokens.opened(cookie, "who") == "Ann <b>"
     forged = Tokens("other").sealed("Bob", "who")

@@ -41,7 +41,7 @@ def refused(*arguments, **options):
 def test_from_a_table_to_answers_beside_it_and_back(table):
     arguments = (table, "--label", "y", "-k", "1", "--val-share", "0.4")
     with Served(*arguments) as server, server.client() as client:
-        assert f"Answers are kept in '{table}.cpclean.db'" in server.output
+        assert f"Answers are saved in '{table}.cpclean.db'" in server.output
         question = client.get("/api/question", params={"who": "Ann"}).json()["question"]
         frame = pd.read_csv(table)
         assert frame.loc[question["number"]].isna().any(), "the number is that of the file"
@@ -101,29 +101,29 @@ def test_without_a_file_the_page_asks_for_one(tmp_path):
     with Served(cwd=tmp_path, ready=False) as server, server.client() as client:
         found = client.get("/api/progress")
         assert found.status_code == 409
-        assert "set one up in the browser" in found.json()["error"]
+        assert "Set one up in the browser" in found.json()["error"]
         assert client.get("/live").status_code == 409
         assert client.get("/", follow_redirects=True).status_code == 200
 
 
 def test_where_the_answers_of_an_upload_are_kept(tmp_path, table):
     with Served(cwd=tmp_path, ready=False) as server:
-        assert "Answers are kept" not in server.output
+        assert "Answers are saved" not in server.output
         with httpx.Client(base_url=server.url, follow_redirects=True) as browser:
             browser.get(f"/?token={TOKEN}")
             page = browser.get("/setup").text
             csrf = re.search(r'name="csrf" value="([^"]+)"', page)[1]
             files = {"table": ("data.csv", table.read_bytes())}
             page = browser.post("/setup", data={"csrf": csrf, "step": "upload"}, files=files).text
-            assert "Answers will be kept in data.csv.cpclean.db, in the folder in which" in page
+            assert "Answers will be saved in data.csv.cpclean.db, in the folder in which" in page
             draft = re.search(r'name="draft" value="(\w+)"', page)[1]
             sent = {"csrf": csrf, "draft": draft, "step": "start", "label": "y", "share": "40",
                     "neighbors": "1", "target": "100", "answers": "1"}  # fmt: skip
             browser.post("/setup", data=sent)
         end = time.monotonic() + 20
-        while "Answers are kept" not in server.output and time.monotonic() < end:
+        while "Answers are saved" not in server.output and time.monotonic() < end:
             time.sleep(0.05)
-        assert "Answers are kept in 'data.csv.cpclean.db', each the moment" in server.output
+        assert "Answers are saved in 'data.csv.cpclean.db' as soon as" in server.output
     assert (tmp_path / "data.csv.cpclean.db").exists()
 
 
@@ -177,7 +177,7 @@ def test_a_port_that_is_taken(tmp_path):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        assert "cannot be listened on" in refused("--demo", "--port", port, "--no-browser")
+        assert "cannot listen on" in refused("--demo", "--port", port, "--no-browser")
 
 
 def test_the_next_port_is_taken_where_none_was_named():
@@ -211,7 +211,7 @@ def test_a_token_is_drawn_anew(tmp_path):
     stored(tmp_path / "x.db").close()
     found = set()
     for _ in range(2):
-        from cpclean.web.server.tokens import new_token
+        from cpclean.web.guard.tokens import new_token
 
         found.add(new_token())
     assert len(found) == 2
@@ -300,4 +300,4 @@ def test_the_browser_is_opened_at_the_address_with_the_token(monkeypatch):
     serving._greet(address, None, True, told.append)
     assert done.wait(5)
     assert opened_at == [address]
-    assert told == [f"cpclean is at {address}", "Ctrl-C stops it."]
+    assert told == [f"cpclean is at {address}", "Press Ctrl-C to stop."]

@@ -102,8 +102,8 @@ def serve(
       cpclean serve train.csv.cpclean.db --host 0.0.0.0 --answers-per-row 2
       cpclean serve --demo
     """
+    from cpclean.web.guard.tokens import new_token
     from cpclean.web.server.process import run
-    from cpclean.web.server.tokens import new_token
 
     token = new_token() if token is None else token
     _check_token(host, token)
@@ -369,7 +369,7 @@ class _Beside:
     def where(self, file: str) -> str:
         """What the page says of it."""
         return (
-            f"Answers will be kept in {self._path(file)}, in the folder in which the server was "
+            f"Answers will be saved in {self._path(file)}, in the folder in which the server was "
             "started."
         )
 
@@ -401,8 +401,8 @@ class _Within:
     def where(self, file: str) -> str:
         """What the page says of it."""
         if self.storage.name == "memory":
-            return "Answers will be kept in memory only, until the server is stopped: export them."
-        return f"Answers will be kept in {self.storage.name}."
+            return "Answers will be saved in memory only, until the server is stopped: export them."
+        return f"Answers will be saved in {self.storage.name}."
 
     def __call__(self, project: Project) -> Storage:
         _tell_place(self.storage)
@@ -411,5 +411,5 @@ class _Within:
 
 def _tell_place(kept: Storage) -> None:
     if kept.name != "memory":
-        click.echo(f"Answers are kept in {kept.name}, each the moment it is given.")
+        click.echo(f"Answers are saved in {kept.name} as soon as they are given.")
         sys.stdout.flush()

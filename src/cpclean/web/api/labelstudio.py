@@ -18,9 +18,9 @@ of tasks of which only these parts are looked at:
                                  {"from_name": "values", "type": "textarea",
                                   "value": {"text": ["income = 1250"]}}]}]}
 
-Typed values win over a choice; an annotation that was cancelled (skipped) is a skip, and one that
-says neither is refused: it comes from another labelling interface, or was left empty. The id of
-the annotation makes that the same file, taken in twice, says nothing twice.
+Typed values take precedence over a choice; an annotation that was cancelled (skipped) is a skip,
+and one with neither is refused: it comes from another labelling interface, or was left empty. Each
+annotation counts once, by its id, also if the same file is sent twice.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ import json
 from typing import Any
 
 from cpclean.errors import AnswerError, CPCleanError, StorageError
+from cpclean.web.api.messages import Imported, Refused
 from cpclean.web.desk.desk import NAME_LENGTH, Desk
 from cpclean.web.desk.views import QuestionView
 
@@ -38,21 +39,19 @@ CONFIG = """<View>
   <Text name="row" value="$known"/>
   <Header size="5" value="Missing: $missing"/>
   <Choices name="candidate" toName="row" choice="single-radio" value="$candidates"/>
-  <Header size="5" value="Or type it, as column = value, one a line"/>
+  <Header size="5" value="Or type it as column = value, one per line"/>
   <TextArea name="values" toName="row" maxSubmissions="20" editable="true"/>
 </View>
 """
 
 
 class AnnotationError(AnswerError):
-    """What was handed in is no export of Label Studio."""
+    """What was sent is not an export of Label Studio."""
 
 
 def tasks_of(desk: Desk, limit: int = 100) -> list[dict[str, Any]]:
-    """The questions that matter most, as tasks; nobody holds them."""
-    now = desk.engine.now
-    rows = [] if now is None else now.ranking[:limit]
-    return [_task(desk.look(row)) for row in rows]
+    """The questions that matter most, as tasks; they are not held for anybody."""
+    return [_task(desk.look(row)) for row in desk.best_rows(limit)]
 
 
 def _task(question: QuestionView) -> dict[str, Any]:
@@ -66,8 +65,8 @@ def _task(question: QuestionView) -> dict[str, Any]:
         "number": question.number,
         "known": ", ".join(known),
         "missing": ", ".join(missing),
-        "why": f"expected to lower the mean entropy by {question.gain:.3g} nats; near to "
-        f"{question.near} uncertain predictions",
+        "why": f"expected to lower the mean entropy by {question.gain:.3g} nats; "
+        f"can be among the nearest rows of {question.near} uncertain predictions",
         "candidates": choices,
     }
     return {"id": question.row, "data": data}
@@ -77,20 +76,14 @@ def _spelt(cells: dict[str, str]) -> str:
     return ", ".join(f"{name} = {text}" for name, text in cells.items())
 
 
-def take_annotations(desk: Desk, tasks: Any) -> dict[str, Any]:
-    """Take in what people said in Label Studio; what cannot be taken in is told, the rest is in.
-
-    Returns
-    -------
-    dict
-        taken : int, and refused : list of {"task": number in the list, "error": text}
-    """
+def take_annotations(desk: Desk, tasks: Any) -> Imported:
+    """Save what people answered in Label Studio, and tell what could not be saved."""
     taken, refused = 0, []
     for number, task in enumerate(_tasks(tasks)):
         try:
             annotations = _annotations(task)
         except AnnotationError as problem:
-            refused.append({"task": number, "error": str(problem)})
+            refused.append(Refused(number, str(problem)))
             continue
         for annotation in annotations:
             try:
@@ -99,8 +92,8 @@ def take_annotations(desk: Desk, tasks: Any) -> dict[str, Any]:
             except StorageError:
                 raise  # nothing is wrong with the task: all of it can be sent again
             except CPCleanError as problem:
-                refused.append({"task": number, "error": str(problem)})
-    return {"taken": taken, "refused": refused}
+                refused.append(Refused(number, str(problem)))
+    return Imported(taken, refused)
 
 
 def _tasks(given: Any) -> list[Any]:
@@ -110,7 +103,7 @@ def _tasks(given: Any) -> list[Any]:
     if not isinstance(given, list) or not given:
         got = "an empty list" if given == [] else json.dumps(given)[:40]
         raise AnnotationError(
-            "there are no tasks in the body: send the list of tasks that Label Studio exports as "
+            "there are no tasks in the body. Send the list of tasks that Label Studio exports as "
             f"JSON (not JSON-MIN); got {got}."
         )
     return given
@@ -129,7 +122,7 @@ def _take(desk: Desk, task: dict[str, Any], annotation: dict[str, Any]) -> None:
     data = task.get("data")
     row = data.get("row") if isinstance(data, dict) else None
     if isinstance(row, bool) or not isinstance(row, int):
-        raise AnnotationError('a task must have its row: "data": {"row": 17}.')
+        raise AnnotationError('a task must name its row, as in "data": {"row": 17}.')
     who, seconds = _who(annotation), annotation.get("lead_time")
     seconds = float(seconds) if isinstance(seconds, int | float) and seconds >= 0 else None
     request_id = _request_id(row, annotation)
@@ -139,9 +132,9 @@ def _take(desk: Desk, task: dict[str, Any], annotation: dict[str, Any]) -> None:
     candidate, values = _said(annotation, data or {})
     if candidate is None and not values:
         raise AnnotationError(
-            f"an annotation of row {row} says nothing: it has no choice named 'candidate' and no "
-            "text named 'values'. Label with the interface of /api/export?what=labelstudio-config, "
-            "and skip a task in Label Studio where nobody knows."
+            f"an annotation of row {row} has no answer: no choice named 'candidate', and no text "
+            "named 'values'. Use the labelling interface of /api/export?what=labelstudio-config, "
+            "and skip the task in Label Studio if nobody knows."
         )
     if values:
         desk.answer(who, row, None, values, request_id, seconds)
@@ -165,7 +158,7 @@ def _said(annotation: dict[str, Any], data: dict[str, Any]) -> tuple[int | None,
     for result in results if isinstance(results, list) else []:
         value = result.get("value") if isinstance(result, dict) else None
         if not isinstance(value, dict):
-            raise AnnotationError("a result of an annotation must be an object with a value.")
+            raise AnnotationError("each result of an annotation must be an object with a value.")
         if result.get("from_name") == "candidate":
             candidate = _chosen(value.get("choices"), data)
         elif result.get("from_name") == "values":
@@ -195,14 +188,14 @@ def _typed(texts: Any) -> dict[str, str]:
             name, mark, value = line.partition("=")
             if not mark:
                 raise AnnotationError(
-                    f"typed values are column = value, one a line; got {line[:60]!r}."
+                    f"values must be typed as column = value, one per line; got {line[:60]!r}."
                 )
             found[name.strip()] = value.strip()
     return found
 
 
 def _request_id(row: int, annotation: dict[str, Any]) -> str:
-    """The same for the same annotation, whatever file it comes in; another one once it changes."""
+    """The same for the same annotation, whatever file it comes in; a new one once it changes."""
     parts = [row, annotation.get("id"), annotation.get("unique_id"), annotation.get("result")]
     text = json.dumps([*parts, annotation.get("was_cancelled")], sort_keys=True, default=str)
     return f"label-studio-{hashlib.sha256(text.encode()).hexdigest()[:40]}"

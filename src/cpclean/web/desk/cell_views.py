@@ -18,14 +18,12 @@ from cpclean.data.values import (
     typed_value,
 )
 from cpclean.errors import AnswerError, offenders
-from cpclean.intake.writing import as_pandas
-from cpclean.projects.project import Project
 from cpclean.web.desk.views import CellView
 
 _WITH_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
 LONGEST = 300  # characters of a cell that are shown
 MOST_TYPED = 10_000  # characters of a value
-MOST_CATEGORIES = 50  # that are listed for who types a value
+MOST_CATEGORIES = 50  # that are listed for people who type a value
 
 
 def text_of(value: Any, column: Column | None = None) -> str:
@@ -36,8 +34,8 @@ def text_of(value: Any, column: Column | None = None) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-def said_text(values: Mapping[str, Any], table: IncompleteTable | None = None) -> str:
-    """What is known of a row, in a line."""
+def line_of(values: Mapping[str, Any], table: IncompleteTable | None = None) -> str:
+    """What is known about a row, in one line."""
     columns = {} if table is None else dict(zip(table.names, table.columns, strict=True))
     return ", ".join(
         f"{name} = {text_of(value, columns.get(name))}" for name, value in values.items()
@@ -45,20 +43,20 @@ def said_text(values: Mapping[str, Any], table: IncompleteTable | None = None) -
 
 
 def cells_of(
-    table: IncompleteTable, row: int, holes: Collection[str], told: Mapping[str, Any]
+    table: IncompleteTable, row: int, holes: Collection[str], known: Mapping[str, Any]
 ) -> list[CellView]:
     """The cells of a row, in the table's order.
 
     Parameters
     ----------
     holes : names of the cells that are asked for
-        One that has something in it is doubted; it shows nothing, for its value is a candidate.
-    told : dict from column to value
-        What was said of the row before.
+        One that is not empty is doubted; it shows nothing, for its value is a candidate.
+    known : dict from column to value
+        What was answered about the row before.
     """
     found = []
     for column in table.columns:
-        value = told.get(column.name, column.shown(column.values[row]))
+        value = known.get(column.name, column.shown(column.values[row]))
         hole = column.name in holes
         text = None if value is None or hole else text_of(value)
         found.append(_cell(column, text, hole))
@@ -81,16 +79,8 @@ def _cell(column: Column, text: str | None, hole: bool) -> CellView:
     return CellView(column.name, column.kind, text, True, low, high, categories)
 
 
-def spare_columns(project: Project) -> dict[str, list[Any]]:
-    """The columns that play no part, such as an id by which people look a row up."""
-    given, table = project.frame, project.table
-    frame = {} if given is None else as_pandas(getattr(given, "frame", given))
-    counting = {table.label, *table.names}
-    return {str(name): frame[name].tolist() for name in frame if str(name) not in counting}
-
-
 def spare_cells(columns: Mapping[str, list[Any]], place: int) -> list[CellView]:
-    """The cells of these columns in a row, by its place in what was given."""
+    """The cells of these columns in a row, by its number in what was given."""
     found = {name: values[place] for name, values in columns.items() if place < len(values)}
     return [
         CellView(name, "spare", None if is_null(value) else text_of(value), False)
@@ -99,7 +89,7 @@ def spare_cells(columns: Mapping[str, list[Any]], place: int) -> list[CellView]:
 
 
 def with_points(table: IncompleteTable, typed: Mapping[str, Any]) -> dict[str, Any]:
-    """What was typed by people who have decimal commas in their file; texts stay as they are."""
+    """What people typed whose file has decimal commas; texts stay as they are."""
     numeric = {column.name for column in table.columns if column.kind == "numeric"}
     return {
         name: text.replace(",", ".")
@@ -112,13 +102,13 @@ def with_points(table: IncompleteTable, typed: Mapping[str, Any]) -> dict[str, A
 def typed_values(
     table: IncompleteTable, number: int, holes: Collection[str], typed: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What a person typed into the holes of a row; fields that were left empty say nothing.
+    """What a person typed for the missing cells of a row, without fields that were left empty.
 
     Parameters
     ----------
     number : int
         The row's number for people.
-    holes : the names of the row's holes
+    holes : the columns that are missing in the row
     typed : dict from column name to text, or to a value as JSON has it
     """
     found: dict[str, Any] = {}
@@ -134,7 +124,7 @@ def typed_values(
         found[name] = _value(table.columns[table.names.index(name)], text)
     if not found:
         raise AnswerError(
-            f"no value was given for row {number}; type one, choose a candidate, or skip the row."
+            f"no value was given for row {number}. Type one, choose a candidate, or skip the row."
         )
     return found
 

@@ -1,4 +1,4 @@
-"""What a question says: the candidates of a row, how likely each is, and what it would settle."""
+"""What a question shows: a row's candidates, how likely each is, and what it would settle."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cpclean.data.rows import Floats
 from cpclean.web.desk.cell_views import text_of
 from cpclean.web.desk.views import CandidateView
 
-# Of more candidates than this, the likeliest are listed; of several holes, for each value one more.
+# Of more candidates, the likeliest are listed; of several holes, also one for each value.
 MOST_LISTED = 12
 
 
@@ -27,14 +27,14 @@ class Detail:
     holes : tuple of str
         The cells that are asked for.
     known : Known
-        What was said of the row before.
+        What was answered about the row before.
     candidates : tuple of CandidateView
     near : int
         Uncertain points to which the row can be near.
     n_candidates : int
-        How many there are, with those that are not listed.
+        How many there are, including those that are not listed.
     version : int
-        The state that it was worked out for.
+        The version of `Now` that it was worked out for.
     """
 
     row: int
@@ -59,17 +59,17 @@ class Detail:
 
 
 def detail_of(session: CleaningSession, row: int, version: int) -> Detail:
-    """A row with its candidates; of a row that is settled, all that it might have been."""
+    """A row with its candidates; for a settled row, all that it might have been."""
     view = session.view
     known = view.known_of(row)
     given = view.candidates(row)
-    if session.data.candidate_counts[row] == 1:
+    if view.data.candidate_counts[row] == 1:
         question, shown, near = None, given, 0
         prior = view.start.prior(row)
         holes = tuple(view.cells(row))
         numbers = list(range(len(given)))
     else:
-        question = session.question(row)
+        question = view.question(row)
         shown, prior, near = question.candidates, question.prior, len(question.points)
         holes = tuple(name for name in view.cells(row) if name not in known.raw)
         numbers = _numbers(given, shown, holes)
@@ -90,7 +90,7 @@ def detail_of(session: CleaningSession, row: int, version: int) -> Detail:
 def _listed(shown: list[Any], prior: Floats, holes: tuple[str, ...]) -> list[int]:
     """The places of the candidates that people see: the likeliest, if there are many.
 
-    Several holes are then answered one by one, so that each value of each hole has to be there.
+    Several holes are then answered one by one, so that each value of each hole must be there.
     """
     if len(shown) <= MOST_LISTED:
         return list(range(len(shown)))

@@ -1,9 +1,9 @@
 """The engine: a thread that follows the log, and works ahead while people think.
 
 Requests never wait for it. It publishes where things stand as one value that is never changed,
-`Now`; whoever looks takes the last one. In the order of their weight it
+`Now`; whoever looks gets the latest. In the order of importance it
 
-1. takes in what people said, here or in other processes, and ranks the rows anew;
+1. takes in what people answered, here or in other processes, and ranks the rows anew;
 2. works out what the candidates of the next questions would settle;
 3. works out the accuracy, if the labels are known;
 4. simulates how it will go on.
@@ -22,6 +22,7 @@ from threading import Condition, Event, Thread
 from cpclean.analysis.forecast import Course, Forecast
 from cpclean.analysis.queue import ranking
 from cpclean.cleaning.session import CleaningSession
+from cpclean.cleaning.view import SessionView
 from cpclean.data.rows import Floats
 from cpclean.errors import CPCleanError, StorageError
 from cpclean.projects.project import Project
@@ -32,14 +33,18 @@ from cpclean.storage.ledger import Book, Ledger
 from cpclean.web.desk.details import Detail, detail_of
 
 AHEAD = 24  # questions that are worked out ahead
-POLL_SECONDS = 0.25  # between looks for what other processes took in
+POLL_SECONDS = 0.25  # between looks for answers from other processes
 MOST_REST = 0.02  # seconds after a piece of work
-RETRY_SECONDS = 1.0  # after the database could not be asked
+RETRY_SECONDS = 1.0  # after the database could not be read
 ACCURACY_SECONDS = 1.0  # between two looks at all points
 RUNS, MOST_ANSWERS = 3, 400  # of a forecast
 STEPS_SHOWN = 15  # steps of a forecast between two that are shown
 
 log = logging.getLogger("cpclean.web")
+
+
+class NotReadyError(CPCleanError):
+    """The engine has not had its first look at the table yet."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +57,9 @@ class Now:
         The log so far; only ever read up to `ledger.last`.
     by_request : dict from request id to Event
     session : CleaningSession
-        A copy that nobody tells anything.
+        A copy that nobody changes; `view` shows it.
     ranking : list of int
-        The rows that can be asked for, the best first.
+        The rows that can be asked about, the best first.
     place : dict from row to int
         Where it stands in the ranking.
     """
@@ -64,6 +69,7 @@ class Now:
     events: list[LogEvent]
     by_request: dict[str, LogEvent]
     session: CleaningSession
+    view: SessionView
     ranking: list[int]
     place: dict[int, int]
     gains: Floats
@@ -109,8 +115,16 @@ class Engine:
 
     # -- for requests ----------------------------------------------------------------------
 
+    def ready_now(self) -> Now:
+        """Where things stand, or an error before the first look."""
+        if self.now is None:
+            raise NotReadyError(
+                "the table is still being looked at for the first time. Try again in a moment."
+            )
+        return self.now
+
     def start(self) -> None:
-        """Begin to work; again, nothing happens."""
+        """Begin to work; a second call does nothing."""
         if self._thread is None:
             self._thread = Thread(target=self._run, name="cpclean engine", daemon=True)
             self._thread.start()
@@ -138,7 +152,7 @@ class Engine:
         return self._stopping.is_set()
 
     def wait(self, version: int, timeout: float) -> int:
-        """Wait until the version is another one; give it back, after a time in any case."""
+        """Wait until the version is another one, and return it; after a time in any case."""
         with self._changed:
             self._changed.wait_for(lambda: self.version != version or self.stopping, timeout)
             return self.version
@@ -156,8 +170,8 @@ class Engine:
                 self._stopping.wait(RETRY_SECONDS)
                 self._looked = 0.0
                 continue
-            except Exception as problem:  # nobody else could tell; people go on meanwhile
-                log.exception("the engine stumbled")
+            except Exception as problem:  # nobody else could report it; people go on meanwhile
+                log.exception("the engine failed and will try again")
                 known = isinstance(problem, CPCleanError)
                 self._tell_trouble(str(problem) if known else f"{type(problem).__name__}.")
                 self._stopping.wait(RETRY_SECONDS)
@@ -192,7 +206,7 @@ class Engine:
             if fresh or not begun:
                 self._following = True
                 self._follow([*self._events, *fresh])
-            elif woken:  # it was known; who saw the engine behind learns that it is not
+            elif woken:  # nothing new; those who saw the engine behind learn that it is not
                 self._following = False
                 self._publish()
         except BaseException:
@@ -228,17 +242,17 @@ class Engine:
             events=self._events,
             by_request=self._by_request,
             session=copy(session),
+            view=session.view,
             ranking=rows,
             place={row: place for place, row in enumerate(rows)},
-            gains=session.gains(),
-            stopped=session.stopped,
+            gains=session.view.gains,
+            stopped=session.view.stopped,
             start_share=self._start_share,
         )
-        view = session.view
         self.details = {  # what they would settle may be some answers old until it is worked out
             row: one
             for row, one in self.details.items()
-            if row in now.place and one.known == view.known_of(row)
+            if row in now.place and one.known == now.view.known_of(row)
         }
         self._publish(now)
 
@@ -258,7 +272,7 @@ class Engine:
             self._accuracy_of, self._accuracy_at = now.version, time.monotonic()
             self._publish()
             return True
-        # Turn about, so that a forecast comes to its end though people answer all the time.
+        # By turns, so that a forecast comes to its end though people answer all the time.
         self._turn = not self._turn
         if self._turn and self._look_further(now):
             return True
@@ -272,13 +286,13 @@ class Engine:
         return True
 
     def _look_further(self, now: Now) -> bool:
-        """One step of the forecast, which begins anew when it is over and things have changed."""
+        """One step of the forecast; a new one begins when it is over and things have changed."""
         if self._forecast is None or self._forecast.finished:
-            if self._forecast is not None and self._forecast_of is now.session.view.version:
+            if self._forecast is not None and self._forecast_of is now.view.version:
                 return False
             begins = len(now.session.history)
             self._forecast = Forecast.from_prior(now.session, RUNS, MOST_ANSWERS, begins)
-            self._forecast_of, self._forecast_steps = now.session.view.version, 0
+            self._forecast_of, self._forecast_steps = now.view.version, 0
         self._forecast.step()
         self._forecast_steps += 1
         early = not self._foreseen and self._forecast_steps % STEPS_SHOWN == 0

@@ -1,11 +1,11 @@
-"""Out again: the table with what was told in it, and the log."""
+"""Files to take away: the table with what is known in it, and the log."""
 
 from __future__ import annotations
 
 import io
 import json
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal, get_args
 
 from cpclean.cleaning.known_cells import told_of
 from cpclean.cleaning.session import CleaningSession
@@ -26,7 +26,8 @@ TYPES = {
 }
 SUFFIXES = tuple(TYPES)
 JSON_LINES = "application/x-ndjson"
-FILLS = ("default", "likely")
+Fill = Literal["default", "likely"]
+FILLS: tuple[Fill, ...] = get_args(Fill)
 _TEXTS = (".csv", ".tsv")
 
 
@@ -37,10 +38,10 @@ class ExportError(CPCleanError, ValueError):
 def table_bytes(
     project: Project, session: CleaningSession, numbers: list[int], suffix: str, fill: str | None
 ) -> bytes:
-    """The table as it was given, with what was told in the place of holes.
+    """The table as it was given, with what is known in place of its holes.
 
-    A project that was begun with a text file gives that file back, in which nothing but the told
-    cells is changed. Any other table is written anew, with its values.
+    A project that was begun with a text file gives that file back, changed only in the cells that
+    people answered. Any other table is written anew, with its values.
 
     Parameters
     ----------
@@ -48,12 +49,16 @@ def table_bytes(
         Where each row of the project stands in the frame that was given.
     suffix : {".csv", ".tsv", ".json", ".parquet", ".xlsx"}
     fill : {"default", "likely"} or None
-        What nobody told: guessed as `CleaningSession.world` does; None leaves it as it is.
+        Guess the other holes as `CleaningSession.world` does; None leaves them as they are.
     """
     if suffix not in SUFFIXES:
-        raise ExportError(f"a table is written as {', '.join(SUFFIXES)}; got {suffix[:20]!r}.")
+        raise ExportError(
+            f"the format of a table must be one of {', '.join(SUFFIXES)}; got {suffix[:20]!r}."
+        )
     if fill is not None and fill not in FILLS:
-        raise ExportError(f"fill must be one of {', '.join(FILLS)} or left out; got {fill[:20]!r}.")
+        raise ExportError(
+            f"fill must be one of {', '.join(FILLS)}, or left out; got {fill[:20]!r}."
+        )
     given = project.frame
     if given is None:
         frame, numbers = _with_holes(session, project), list(range(project.n_rows))
@@ -106,7 +111,7 @@ def _written(frame: Any, suffix: str) -> bytes:
             frame.to_excel(into, index=False)
     except ImportError as problem:
         raise ExportError(
-            f'writing {suffix} needs a package that is not here: pip install "cpclean[files]".'
+            f'writing {suffix} files needs more packages: pip install "cpclean[files]".'
         ) from problem
     return into.getvalue()
 
@@ -115,10 +120,10 @@ def _written(frame: Any, suffix: str) -> bytes:
 
 
 def log_text(project: Project, ledger: Ledger, events: list[Event]) -> str:
-    """The answers that count, as JSON lines: a file of answers as `cpclean clean` keeps it.
+    """The answers that count, as JSON lines: a file of answers as `cpclean clean` saves it.
 
-    Told to a session in a terminal, they come to the same state. What was taken back is not in it;
-    of the same said twice, the first; where several people have to agree, only what they agree on.
+    A session in a terminal comes to the same state with them. What was undone is left out; of equal
+    answers about a row, the first is there; where several people must agree, what they agree on.
     """
     lines: list[Any] = [header(project.journal_belongs)]
     for place in project.news(ledger.log):
@@ -128,7 +133,7 @@ def log_text(project: Project, ledger: Ledger, events: list[Event]) -> str:
 
 
 def events_text(events: Iterable[Event]) -> str:
-    """Every event, also those that were taken back, as JSON lines."""
+    """Every event, also those that were undone, as JSON lines."""
     found = []
     for event in events:
         one: dict[str, Any] = {"number": event.number, "kind": event.kind, "row": event.row}

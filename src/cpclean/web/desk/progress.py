@@ -27,17 +27,15 @@ def progress_of(engine: Engine, project: Project) -> ProgressView:
             version, 0, n_rows, n_rows, 0.0, 0, len(project.vectors), [], [], [], [], None, target,
             None, [], 0, None, False, True, trouble=engine.trouble,
         )  # fmt: skip
-    session, ledger, outlook = now.session, now.ledger, engine.outlook
-    answers = len(session.history)
-    open_rows = session.view.open_rows
+    view, ledger, outlook = now.view, now.ledger, engine.outlook
     return ProgressView(
         version=version,
-        answers=answers,
+        answers=len(view.history),
         rows_total=len(project.dirty_rows),
-        rows_left=len(open_rows),
-        certain_share=session.certain_share,
-        certain=int(session.certain.sum()),
-        points=len(session.certain),
+        rows_left=len(view.open_rows),
+        certain_share=view.certain_share,
+        certain=int(view.certain.sum()),
+        points=len(view.certain),
         curve=_curve(now),
         expected=_ahead(outlook, outlook.mean) if outlook else [],
         low=_ahead(outlook, outlook.low) if outlook else [],
@@ -61,7 +59,7 @@ def progress_of(engine: Engine, project: Project) -> ProgressView:
 
 
 def _curve(now: Now) -> list[tuple[int, float]]:
-    shares = [now.start_share, *(record.certain_share for record in now.session.history)]
+    shares = [now.start_share, *(record.certain_share for record in now.view.history)]
     return [(place, shares[place]) for place in thinned(len(shares), MOST_SHOWN)]
 
 
@@ -73,14 +71,14 @@ def _ahead(course: Course, shares: Floats) -> list[tuple[int, float]]:
 
 
 def _to_target(engine: Engine, now: Now, target: float) -> int | None:
-    if now.session.certain_share >= target:
+    if now.view.certain_share >= target:
         return 0
     ahead = engine.outlook
     more = None if ahead is None else ahead.reach(target)
     if ahead is None or more is None or now.stopped is not None:
         return None
     # The forecast may be some answers old.
-    rows = max(1, int(ahead.answers[more]) - len(now.session.history))
+    rows = max(1, int(ahead.answers[more]) - len(now.view.history))
     return rows * now.ledger.answers_per_row
 
 

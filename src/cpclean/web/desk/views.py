@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
 
 
 @dataclass(frozen=True)
 class CellView:
-    """One cell of the row that is asked for; low, high and categories help who types a value."""
+    """One cell of the row in question; low, high and categories help people who type a value."""
 
     column: str
     kind: str
-    text: str | None  # None in a hole
+    text: str | None  # None if it is missing
     hole: bool
     low: str | None = None
     high: str | None = None
@@ -20,7 +23,7 @@ class CellView:
 
 @dataclass(frozen=True)
 class CandidateView:
-    """What the holes of a row might be; `number` is what an answer names."""
+    """What the missing cells of a row might be; `number` is what an answer names."""
 
     number: int
     cells: dict[str, str]
@@ -30,29 +33,29 @@ class CandidateView:
 
 @dataclass(frozen=True)
 class QuestionView:
-    """A row that somebody is asked for.
+    """A row that somebody is asked about.
 
     Attributes
     ----------
     row : int
         What an answer names.
     number : int
-        The row's number for people: in the file, where 0 is the first one below the header.
+        The row's number for people: in the file, where 0 is the first row below the header.
     candidates : list of CandidateView
-        The likeliest, if there are many, and one for each value of several holes;
-        `n_candidates` counts all.
+        The likeliest, if there are many; where several cells are missing, each of their values is
+        among them. `n_candidates` counts all.
     gain : float
         By how much the mean entropy of the predictions is expected to fall, in nats.
     near : int
-        Uncertain predictions that the row can take part in.
+        Uncertain predictions to which the row can be among the nearest.
     lease_id : str or None
         None if the row is not held for this person: others hold it, or it is there to be corrected.
     others : list of str
-        Who answered it before.
+        Those who answered it before.
     said : str or None
-        What is known of the row so far, if it is opened to correct that.
+        What is known about the row so far, if it is opened to correct that.
     settled : bool
-        Whether as many people as needed have said the same of it, or somebody has corrected it.
+        Whether as many people as needed agree on it, or somebody has corrected it.
     """
 
     row: int
@@ -72,7 +75,7 @@ class QuestionView:
 
 @dataclass(frozen=True)
 class AnsweredView:
-    """An event that was taken in: its number in the log, and the row it is about."""
+    """An event that was saved: its number in the log, and the row it is about."""
 
     event_number: int
     kind: str
@@ -81,7 +84,7 @@ class AnsweredView:
 
 @dataclass(frozen=True)
 class PersonView:
-    """What one person did; agreement is the share of double-checked rows on which others agree."""
+    """What one person did; agreement is how often others gave the same answer to the same row."""
 
     name: str
     answers: int
@@ -92,7 +95,7 @@ class PersonView:
 
 @dataclass(frozen=True)
 class PairView:
-    """How often two people said the same of rows that both answered."""
+    """How often two people gave the same answer to rows that both answered."""
 
     one: str
     other: str
@@ -107,11 +110,11 @@ class ProgressView:
     Attributes
     ----------
     version : int
-        Another one whenever anything below may have changed.
+        A new one whenever anything below may have changed.
     answers : int
-        Rows told so far; where several people have to agree, rows on which they do.
+        Rows answered so far; where several people must agree, rows on which they do.
     rows_total, rows_left : int
-        Rows with holes; those that nobody has settled or skipped.
+        Rows with holes; those that are neither settled nor skipped.
     certain_share, certain, points
         The share and the number of certain predictions, and how many there are.
     curve : list of (answers, share)
@@ -129,9 +132,9 @@ class ProgressView:
     busy : bool
         Whether the engine has not caught up with all answers yet.
     trouble : str or None
-        What keeps the engine from following, in words: such as a database that is out of reach.
+        What keeps the engine from following, in words; for example, a database out of reach.
     left_out : list of str
-        What some program put into the log though it cannot be said of this table.
+        Events in the log that do not fit this table and do not count.
     """
 
     version: int
@@ -158,6 +161,11 @@ class ProgressView:
     trouble: str | None = None
     left_out: list[str] = field(default_factory=list)
 
+    @property
+    def all_certain(self) -> bool:
+        """Whether nobody has to answer anything more."""
+        return self.certain == self.points > 0
+
 
 @dataclass(frozen=True)
 class RowView:
@@ -166,13 +174,13 @@ class RowView:
     Attributes
     ----------
     state : {"open", "held", "answered", "skipped", "disputed", "waiting"}
-        "held" is a row of which nothing is said yet and that somebody has open.
+        "held" is a row without answers that somebody has open; "waiting" needs more people.
     who : list of str
-        Who said something of it, or else who holds it.
+        Those who answered or skipped it, or else those who hold it.
     said : str or None
-        What is settled; what one person said before others is shown to nobody else.
+        What is settled. What one person answered before others is shown to nobody else.
     held_by : list of str
-        Who has it open now, whatever its state.
+        Those who have it open now, whatever its state.
     """
 
     row: int
@@ -197,3 +205,12 @@ class RowsView:
     order: str
     state: str
     search: str
+
+
+def as_json(view: Any) -> bytes:
+    """A view, or something made of views, as JSON."""
+    return _ENCODER.encode(view)
+
+
+# Numbers of NumPy are written as what they are.
+_ENCODER = msgspec.json.Encoder(enc_hook=lambda one: one.item())

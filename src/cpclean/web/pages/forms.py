@@ -13,17 +13,19 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
+from cpclean.errors import CPCleanError
+
 LONGEST_NAME = 60
 MOST_SECONDS = 24 * 3600.0
 MOST_HOLES = 2000
 _PLACES = ("/question", "/progress", "/rows", "/export")
 
 
-class FieldError(ValueError):
-    """A field cannot be used; `where` is its name."""
+class FieldError(CPCleanError, ValueError):
+    """A field of a form cannot be used; `field` is its name."""
 
     def __init__(self, where: str, words: str) -> None:
-        super().__init__(words)
+        super().__init__(words, field=where)
         self.where = where
 
 
@@ -34,7 +36,7 @@ class AnswerForm:
     Attributes
     ----------
     picked, typed : dict from column to text
-        What was chosen from a list for each hole, and what was typed, which goes before.
+        What was chosen from a list for each hole, and what was typed, which takes precedence.
     """
 
     row: int
@@ -44,17 +46,17 @@ class AnswerForm:
     picked: dict[str, str] = field(default_factory=dict)
     typed: dict[str, str] = field(default_factory=dict)
     seconds: float | None = None
-    correct: bool = False  # the page showed what was said before
+    correct: bool = False  # the page showed what was answered before
 
     @property
     def values(self) -> dict[str, str]:
-        """The text for each hole about which something was said."""
+        """The text for each hole that was answered."""
         typed = {name: text for name, text in self.typed.items() if text.strip()}
         return {**self.picked, **typed}
 
 
 def new_request_id() -> str:
-    """The id of what is about to be said; made with the page, so that a reload says it once."""
+    """The id of what is about to be sent; made with the page, so that it counts once."""
     return uuid4().hex
 
 
@@ -89,7 +91,7 @@ def answer_of(form: Mapping[str, Any]) -> AnswerForm:
     """An answer, or a `FieldError`."""
     row = whole(text(form, "row"))
     if row is None:
-        raise FieldError("row", "the form does not say which row it is about; open the row again.")
+        raise FieldError("row", "the form does not say which row it is about. Open the row again.")
     picked, typed = {}, {}
     for at in range(MOST_HOLES):
         column = text(form, f"column-{at}")
@@ -100,7 +102,7 @@ def answer_of(form: Mapping[str, Any]) -> AnswerForm:
             picked[column] = chosen
     number, candidate = whole(text(form, "number")), whole(text(form, "candidate"))
     said = json.dumps([candidate, picked, typed], sort_keys=True)
-    # The same page may come back from the browser's memory and say something else: a new thing.
+    # The same page may come back from the browser's memory with another answer: a new request.
     mark = hashlib.sha256(said.encode("utf-8", "replace")).hexdigest()[:12]
     return AnswerForm(
         row,
@@ -115,19 +117,21 @@ def answer_of(form: Mapping[str, Any]) -> AnswerForm:
 
 
 def request_id_of(form: Mapping[str, Any]) -> str:
-    """The id that the page was made with; a form without one is taken as a new thing said."""
+    """The id that the page was made with; a form without one is a new request."""
     return text(form, "request_id")[:64] or new_request_id()
 
 
 def name_of(form: Mapping[str, Any]) -> str:
-    """The name of a person: any text in a line that can be seen."""
+    """The name of a person: any visible text in one line."""
     given = unicodedata.normalize("NFC", text(form, "who"))
     seen = "".join(" " if unicodedata.category(sign)[0] in "CZ" else sign for sign in given)
     name = " ".join(seen.split())
     if not name:
-        raise FieldError("who", "type a name, such as Ann.")
+        raise FieldError("who", "enter a name, such as Ann.")
     if len(name) > LONGEST_NAME:
-        raise FieldError("who", f"a name has at most {LONGEST_NAME} signs; this has {len(name)}.")
+        raise FieldError(
+            "who", f"a name must have at most {LONGEST_NAME} characters; got {len(name)}."
+        )
     return name
 
 
@@ -140,7 +144,7 @@ def place_after(given: str) -> str:
 
 
 def sentence(words: str) -> str:
-    """Words of an error as a sentence: errors begin small.
+    """The text of an error as a sentence: errors begin with a small letter.
 
     >>> sentence("n_neighbors must be an int.")
     'n_neighbors must be an int.'

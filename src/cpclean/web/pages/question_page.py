@@ -1,4 +1,4 @@
-"""What the page of a question shows: cells, choices, what was typed, and where it went wrong."""
+"""What the page of a question shows: cells, choices, what was typed, and what is wrong with it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from cpclean.data.columns import ABSENT
 from cpclean.data.rows import Cell
 from cpclean.data.values import is_mark
 from cpclean.errors import CPCleanError
-from cpclean.web.desk.cell_views import said_text, text_of
-from cpclean.web.desk.listing import own_word
+from cpclean.web.desk.cell_views import line_of, text_of
+from cpclean.web.desk.desk import Desk
 from cpclean.web.desk.views import CellView, ProgressView, QuestionView
 from cpclean.web.pages.forms import AnswerForm
 from cpclean.web.pages.wording import why
@@ -25,7 +25,7 @@ MOST_CELLS = 12  # of a wide row, the others are folded away
 
 @dataclass(frozen=True)
 class Choice:
-    """A value of one hole, how likely it is, and what it would settle about."""
+    """A value of one hole, how likely it is, and how many predictions it would settle."""
 
     text: str
     prior: float
@@ -33,13 +33,13 @@ class Choice:
 
 
 def asked_of(
-    desk: Any, question: QuestionView, sent: AnswerForm | None, who: str | None = None
+    desk: Desk, question: QuestionView, sent: AnswerForm | None, who: str | None = None
 ) -> dict[str, Any]:
     """The values of the template of a question; `sent` is what came back with an error."""
     said = _said(question)
-    if own := own_word(desk.engine.now, question.row, who):
+    if own := desk.own_answer(question.row, who):
         question = replace(question, said=own)
-        said = f"You answered: {own}. Others are asked for this row, too."
+        said = f"You answered: {own}. Others are asked about this row, too."
     asked = [cell for cell in question.cells if cell.hole]
     known = [cell for cell in question.cells if not cell.hole]
     many = max(question.n_candidates, len(question.candidates)) > MOST_BUTTONS
@@ -60,7 +60,7 @@ def asked_of(
         "why": "" if question.said else why(question),
         "held": question.lease_id is None and question.near > 0 and not question.said,
         "chosen": [
-            one.number for one in question.candidates if question.said == said_text(one.cells)
+            one.number for one in question.candidates if question.said == line_of(one.cells)
         ],
         "label": _label(desk, question.row),
         "marks": _marks(desk, question.row, [cell.column for cell in asked]),
@@ -69,7 +69,7 @@ def asked_of(
 
 
 def _choices(
-    desk: Any, question: QuestionView, asked: Sequence[CellView]
+    desk: Desk, question: QuestionView, asked: Sequence[CellView]
 ) -> dict[str, list[Choice]]:
     """For each hole all its values, in their order, and how likely each is."""
     own = _own_values(desk, question.row)
@@ -83,7 +83,7 @@ def _choices(
 
 
 def _settles(question: QuestionView, column: str, text: str) -> str:
-    """How many predictions a value settles, over the listed candidates that have it."""
+    """How many predictions a value would settle, over the listed candidates that have it."""
     like = [
         one.settles
         for one in question.candidates
@@ -95,7 +95,7 @@ def _settles(question: QuestionView, column: str, text: str) -> str:
     return "none" if not high else f"{high}" if low == high else f"{low}–{high}"
 
 
-def _own_values(desk: Any, row: int) -> dict[str, list[Choice]]:
+def _own_values(desk: Desk, row: int) -> dict[str, list[Choice]]:
     """The values of each cell of a row whose candidates are all combinations; else nothing."""
     table = desk.project.table
     inside = table.options_in_space(row)
@@ -104,8 +104,9 @@ def _own_values(desk: Any, row: int) -> dict[str, list[Choice]]:
     priors = {_first(cell): cell.prior for cell in table.dataset.cells(row)}
     found = {}
     for number, values in zip(inside.cells, inside.values, strict=True):
-        column, start = table.columns[number], table.encoding.features[number].start
-        shares = np.asarray(priors.get(start, [1.0]), dtype=float)  # a cell of one value has none
+        column, feature = table.columns[number], table.encoding.features[number]
+        assert feature is not None, "cells outside the space are left out"
+        shares = np.asarray(priors.get(feature.start, [1.0]), dtype=float)  # none for one value
         found[column.name] = [
             Choice(text_of(column.shown(value), column), share)
             for value, share in zip(values, shares.tolist(), strict=True)
@@ -128,18 +129,18 @@ def _listed(question: QuestionView, column: str) -> list[Choice]:
 
 
 def _said_before(question: QuestionView, choices: dict[str, list[Choice]]) -> dict[str, str]:
-    """The choices that say what was said of the row before; none if something else was."""
+    """The choices that say what was answered before; none if something else was."""
     found = {
         column: one.text
         for column, listing in choices.items()
         for one in listing
-        if said_text({column: one.text}) in (question.said or "")
+        if line_of({column: one.text}) in (question.said or "")
     }
-    return found if found and said_text(found) == question.said else {}
+    return found if found and line_of(found) == question.said else {}
 
 
-def _marks(desk: Any, row: int, asked: Sequence[str]) -> list[str]:
-    """What candidates mean that are no values of the table."""
+def _marks(desk: Desk, row: int, asked: Sequence[str]) -> list[str]:
+    """What candidates mean that are not values of the table."""
     table = desk.project.table
     options = table.options_of(row)
     found = []
@@ -147,14 +148,16 @@ def _marks(desk: Any, row: int, asked: Sequence[str]) -> list[str]:
         column = table.columns[cell]
         for mark in dict.fromkeys(one for one in values if is_mark(one)):
             if column.name in asked:
-                stands = "that the cell is meant to be empty" if mark is ABSENT else (
-                    "a value that is not listed: if you know it, type it instead"
-                )  # fmt: skip
-                found.append(f"“{text_of(mark, column)}” stands for {stands}.")
+                means = (
+                    "means that the cell is meant to be empty"
+                    if mark is ABSENT
+                    else "stands for a value that is not listed. If you know it, type it instead"
+                )
+                found.append(f"“{text_of(mark, column)}” {means}.")
     return list(dict.fromkeys(found))
 
 
-def _label(desk: Any, row: int) -> tuple[str, str]:
+def _label(desk: Desk, row: int) -> tuple[str, str]:
     """The name of the label column, and the label of the row: it tells much about its holes."""
     table = desk.project.table
     return str(table.label or "label"), text_of(table.dataset.labels[row])
@@ -167,10 +170,10 @@ def _said(question: QuestionView) -> str:
     return f"{who}: {question.said}."
 
 
-def candidate_like(desk: Any, sent: AnswerForm) -> int | None:
+def candidate_like(desk: Desk, sent: AnswerForm) -> int | None:
     """The candidate that has what was chosen in all holes; None if something was typed.
 
-    What a page shows is rounded, a candidate is not: where one is meant, it is named.
+    A page shows rounded numbers, candidates are not rounded: where one is meant, it is named.
     """
     own = _own_values(desk, sent.row)
     known = {name: text for name, text in sent.values.items() if name in own}
@@ -181,53 +184,59 @@ def candidate_like(desk: Any, sent: AnswerForm) -> int | None:
     number = 0
     for name, choices in own.items():  # in the order of the candidates: the last cell runs fastest
         texts = [one.text for one in choices]
-        text = sent.picked.get(name, texts[0])  # of what was told before the desk takes no notice
+        text = sent.picked.get(name, texts[0])  # the desk leaves out what is known already
         if text not in texts:
             return None
         number = number * len(texts) + texts.index(text)
     return number
 
 
-def where(error: Exception, asked: Sequence[CellView], sent: AnswerForm | None) -> str | None:
-    """The column that an error is about; None if it is about none."""
+def error_column(
+    error: CPCleanError, asked: Sequence[CellView], sent: AnswerForm | None
+) -> str | None:
+    """The column beside whose field an error is shown; None if it is about no single one."""
     if sent is None or sent.candidate is not None:
         return None
-    if isinstance(error, CPCleanError) and error.column in {cell.column for cell in asked}:
+    columns = [cell.column for cell in asked]
+    if error.column in columns:
         return error.column
-    return asked[0].column if len(asked) == 1 else None
-
-
-def all_certain(progress: ProgressView) -> bool:
-    """Whether nobody has to answer anything more."""
-    return progress.certain == progress.points > 0
+    return columns[0] if len(columns) == 1 else None
 
 
 def _effort(progress: ProgressView) -> str:
     """What it took: most of the work is what nobody had to do."""
     cleaned, total = f"{progress.answers:,}", f"{progress.rows_total:,}"
-    return f"It took {cleaned} of {total} rows with holes."
+    return f"It took answers about {cleaned} of {total} rows with holes."
 
 
-def page_of(progress: ProgressView) -> dict[str, Any]:
+def nothing_to_ask(progress: ProgressView) -> dict[str, Any]:
     """What is shown while there is nothing to ask."""
-    if all_certain(progress):
+    if progress.all_certain:
         return {
-            "good": True, "wait": False, "heading": "You can stop now: every prediction is certain",
-            "words": f"{_effort(progress)} Whatever the other holes hold, no answer would change "
-            "a prediction.",
-        }  # fmt: skip
+            "good": True,
+            "wait": False,
+            "heading": "You can stop now: every prediction is certain",
+            "words": f"{_effort(progress)} Whatever is in the other holes, no further answer would "
+            "change a prediction.",
+        }
     if progress.busy or progress.trouble:
         return {
-            "good": False, "wait": True, "heading": "One moment",
+            "good": False,
+            "wait": True,
+            "heading": "One moment",
             "words": progress.trouble or "The next question is being worked out.",
-        }  # fmt: skip
+        }
     if progress.stopped or progress.rows_left == 0:
         return {
-            "good": progress.done, "wait": False, "heading": "There is nothing more to ask",
+            "good": progress.done,
+            "wait": False,
+            "heading": "There is nothing more to ask",
             "words": progress.stopped or "Every row with holes was answered or skipped.",
-        }  # fmt: skip
+        }
     return {
-        "good": False, "wait": True, "heading": "Others are at it",
-        "words": "All open questions are with other people. "
-        "The next one that becomes free is shown here by itself.",
-    }  # fmt: skip
+        "good": False,
+        "wait": True,
+        "heading": "All open questions are assigned",
+        "words": "Other people are working on them. The next question that becomes free appears "
+        "here by itself.",
+    }

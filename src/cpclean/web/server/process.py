@@ -19,15 +19,16 @@ import uvicorn
 from cpclean.errors import CPCleanError
 from cpclean.projects.project import Project
 from cpclean.storage.contract import Storage
-from cpclean.web.server.app import AppState, make_app
+from cpclean.web.desk.workplace import Workplace
+from cpclean.web.server.app import make_app
 
 PORTS_TRIED = 50
-# Threads take turns this often: who answers must not wait for the engine's Python.
+# Threads take turns this often: people who answer must not wait for the engine's Python.
 SWITCH_SECONDS = 0.0001
 
 
 class ListenError(CPCleanError):
-    """An address cannot be listened on."""
+    """The server cannot listen on an address."""
 
 
 def run(
@@ -49,18 +50,18 @@ def run(
     Parameters
     ----------
     exact_port : bool
-        Whether only that port will do; otherwise the next one that is free is taken.
+        Whether only that port will do; otherwise the next free one is taken.
     browser : bool
-        Whether to open one.
+        Whether to open a browser.
     told : function of str
-        Told where the server is, and in the end that it has stopped.
+        Called with each line for the terminal: where the server is, and that it has stopped.
     """
     try:
         listening = listen(host, port, exact_port)
     except OSError as problem:
         raise ListenError(
-            f"{host}:{port} cannot be listened on: {problem.strerror or problem}. Name another "
-            "--port or --host."
+            f"cannot listen on {host}:{port}: {problem.strerror or problem}. Choose another --port "
+            "or --host."
         ) from problem
     names = {*hosts, *_own_names(host)}
     app = make_app(
@@ -72,14 +73,14 @@ def run(
         hosts=names,
         any_address=not is_loopback(host),
     )
-    state: AppState = app.state.cpclean
+    workplace: Workplace = app.state.cpclean
     address = _address(host, listening.getsockname()[1], token)
     sys.setswitchinterval(SWITCH_SECONDS)
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, timeout_graceful_shutdown=1,
         server_header=False, proxy_headers=False, lifespan="on",
     )  # fmt: skip
-    server = _Server(config, state, lambda: _greet(address, storage, browser, told))
+    server = _Server(config, workplace, lambda: _greet(address, storage, browser, told))
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         server.run(sockets=[listening])
@@ -87,19 +88,21 @@ def run(
         pass
     finally:
         signal.signal(signal.SIGTERM, before)
-        state.close()
-    kept = state.storage.name if state.storage is not None else None
+        workplace.close()
+    place = None if workplace.storage is None else workplace.storage.name
     with suppress(OSError):  # nobody may be reading any more
-        told("Stopped." if kept in (None, "memory") else f"Stopped. All answers are in {kept}.")
-    _leave(state)
+        told("Stopped." if place in (None, "memory") else f"Stopped. All answers are in {place}.")
+    _leave(workplace)
 
 
 class _Server(uvicorn.Server):
     """Tells streams to end as soon as the server is asked to."""
 
-    def __init__(self, config: uvicorn.Config, state: AppState, greet: Callable[[], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, workplace: Workplace, greet: Callable[[], None]
+    ) -> None:
         super().__init__(config)
-        self._state, self._greet = state, greet
+        self._workplace, self._greet = workplace, greet
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen, and say so."""
@@ -109,7 +112,7 @@ class _Server(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Ctrl-C, or SIGTERM."""
-        self._state.stopping.set()
+        self._workplace.stopping.set()
         super().handle_exit(sig, frame)
 
 
@@ -118,21 +121,21 @@ def _greet(
 ) -> None:
     told(f"cpclean is at {address}")
     if storage is not None and storage.name != "memory":
-        told(f"Answers are kept in {storage.name}, each the moment it is given.")
-    told("Ctrl-C stops it.")
+        told(f"Answers are saved in {storage.name} as soon as they are given.")
+    told("Press Ctrl-C to stop.")
     sys.stdout.flush()
     if browser:
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
 
-def _leave(state: AppState) -> None:
+def _leave(workplace: Workplace) -> None:
     """Close the storage and end the process.
 
-    At once: a thread that waits for a database would hold it up for seconds, and so does tidying up
+    At once: a thread that waits for a database could delay it for seconds, and so does tidying up
     compiled code. What was confirmed is in the storage; there is nothing else to lose.
     """
-    if state.storage is not None:
-        closing = threading.Thread(target=state.storage.close, daemon=True)
+    if workplace.storage is not None:
+        closing = threading.Thread(target=workplace.storage.close, daemon=True)
         closing.start()
         closing.join(0.5)
     with suppress(OSError):
@@ -163,7 +166,7 @@ def listen(host: str, port: int, exact: bool) -> socket.socket:
     """
     found = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)[0]
     for tried in range(port, min(port + (1 if exact else PORTS_TRIED), 65536)):
-        # asyncio sends without delay only where a socket says that it is TCP: else 40 ms a request.
+        # asyncio sends without delay only on sockets that say they are TCP: else 40 ms per request.
         made = socket.socket(found[0], socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
             made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

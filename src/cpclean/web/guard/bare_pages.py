@@ -1,6 +1,6 @@
-"""Pages that have to work where nothing else does: the login, and errors without a home.
+"""Pages that must work where nothing else does: the login, and errors before anybody is let in.
 
-Written out rather than from templates: they are sent before anybody is let in.
+Written out here rather than in templates, which belong to the pages behind the guard.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PAGE = """<!doctype html>
 """
 
 LOGIN = """<p class="lead">The server printed an address with a token when it started. Open that
-address, or type the token here.</p>
+address, or enter the token here.</p>
 <form method="post" action="/login">
 <input type="hidden" name="next" value="{target}">
 <div class="free-line"><div class="field"><label for="token">Token</label>
@@ -43,19 +43,19 @@ WRONG = ' aria-invalid="true" aria-describedby="wrong-token"'
 
 
 def login_page(target: str, wrong: bool) -> str:
-    """The form for the token, which goes on to a target.
+    """The form for the token, which leads on to a target.
 
-    >>> "not the one of this server" in login_page("/", wrong=True)
+    >>> "not the token of this server" in login_page("/", wrong=True)
     True
     """
-    remark = "That token is not the one of this server."
+    remark = "This is not the token of this server."
     shown = f'<p class="wrong" id="wrong-token" role="alert">{remark}</p>' if wrong else ""
     inner = LOGIN.format(target=escape(target), invalid=WRONG if wrong else "", remark=shown)
     return PAGE.format(title="Log in", inner=inner)
 
 
 def message_page(title: str, text: str = "") -> str:
-    """A heading, a line, and the way back."""
-    back = '<a class="button main-button" href="/">To the first page</a>'
+    """A heading, a sentence, and the way back."""
+    back = '<a class="button main-button" href="/">Go to the first page</a>'
     inner = f'<p class="lead">{escape(text)}</p>{back}'
     return PAGE.format(title=escape(title), inner=inner)

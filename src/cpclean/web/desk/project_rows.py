@@ -1,0 +1,60 @@
+"""The rows of a project that people can be asked about: their numbers, holes and other cells."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cpclean.data.rows import is_whole
+from cpclean.errors import UnknownRowError
+from cpclean.intake.writing import as_pandas
+from cpclean.projects.project import Project
+
+
+class ProjectRows:
+    """What stays the same about the rows, whatever is answered.
+
+    Parameters
+    ----------
+    project : Project
+
+    Attributes
+    ----------
+    dirty : list of int
+        The rows with holes, in order.
+    numbers : list of int
+        The number of each row for people: in the file, if the project knows it.
+    spare : dict from column to list of values
+        The columns that play no part, such as an id by which people look a row up.
+    """
+
+    def __init__(self, project: Project) -> None:
+        self._table = project.table
+        self.dirty: list[int] = project.dirty_rows.tolist()
+        self._is_dirty = frozenset(self.dirty)
+        self.numbers = _numbers(project)
+        self.spare = _spare_columns(project)
+
+    def checked(self, row: Any) -> int:
+        """A row that people can be asked about, or an error."""
+        if not is_whole(row) or int(row) not in self._is_dirty:
+            raise UnknownRowError(f"there is no row {str(row)[:40]} with holes in this table.")
+        return int(row)
+
+    def holes(self, row: int) -> list[str]:
+        """The columns in which a row has candidates."""
+        return [self._table.names[cell] for cell in self._table.options_in_space(row).cells]
+
+
+def _numbers(project: Project) -> list[int]:
+    about = project.settings.about
+    listed = about.get("rows") if isinstance(about, dict) else None
+    if isinstance(listed, list) and len(listed) == project.n_rows:
+        return [int(number) for number in listed]
+    return [int(number) for number in project.table.rows_kept.tolist()]
+
+
+def _spare_columns(project: Project) -> dict[str, list[Any]]:
+    given, table = project.frame, project.table
+    frame = {} if given is None else as_pandas(getattr(given, "frame", given))
+    counting = {table.label, *table.names}
+    return {str(name): frame[name].tolist() for name in frame if str(name) not in counting}

@@ -1,0 +1,171 @@
+"""Answers in: checked, made into events, and saved; each request once."""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+from uuid import uuid4
+
+from cpclean.errors import AnswerError
+from cpclean.projects.project import Project
+from cpclean.storage.checks import used_before
+from cpclean.storage.contract import Storage
+from cpclean.storage.events import Event, NewEvent
+from cpclean.storage.ledger import Ledger, ledger_of
+from cpclean.web.desk.cell_views import typed_values, with_points
+from cpclean.web.desk.engine import Engine, Now
+from cpclean.web.desk.listing import settled_text
+from cpclean.web.desk.project_rows import ProjectRows
+from cpclean.web.desk.views import AnsweredView
+
+
+class TakingIn:
+    """Saves what people answer, skip and undo; all rows and names are checked before.
+
+    Parameters
+    ----------
+    storage : Storage
+    project : Project
+    rows : ProjectRows
+    engine : Engine
+    """
+
+    def __init__(
+        self, storage: Storage, project: Project, rows: ProjectRows, engine: Engine
+    ) -> None:
+        self._storage, self._project, self._rows, self._engine = storage, project, rows, engine
+        self._answers_per_row = project.settings.answers_per_row
+        self._comma = project.text is not None and project.text.decimal == ","
+
+    def answer(
+        self,
+        who: str,
+        row: int,
+        candidate: int | None,
+        values: Mapping[str, Any] | None,
+        request_id: str | None,
+        seconds: float | None,
+        correct: bool,
+    ) -> AnsweredView:
+        """As `Desk.answer`."""
+        now = self._engine.now
+        if (before := self._saved_before(who, row, request_id)) is not None:
+            self._check_same(before, candidate, values)
+            return _view(before)
+        entry = self._entry(now, row, candidate, values)
+        state = None if now is None else now.ledger.rows.get(row)
+        settled = state is not None and state.state == "settled"
+        kind = "correction" if settled and (correct or self._answers_per_row == 1) else "answer"
+        said = NewEvent(kind, who, row, entry.get("candidate"), entry.get("value"), seconds=seconds)
+        return self._append(said, request_id)
+
+    def skip(
+        self, who: str, row: int, request_id: str | None, seconds: float | None
+    ) -> AnsweredView:
+        """As `Desk.skip`."""
+        if (before := self._saved_before(who, row, request_id)) is not None:
+            if before.kind != "skip":
+                raise used_before(before)
+            return _view(before)
+        return self._append(NewEvent("skip", who, row, seconds=seconds), request_id)
+
+    def undo(self, who: str, request_id: str | None) -> AnsweredView:
+        """As `Desk.undo`."""
+        ledger, by_request = self._latest()
+        if request_id is not None and request_id in by_request:
+            found = by_request[request_id]
+            if found.kind != "undo" or found.who != who:
+                raise used_before(found)
+            return _view(found)
+        last = ledger.latest.get(who)
+        if last is None:
+            raise AnswerError(f"there is no answer by {who} to undo.")
+        return self._append(NewEvent("undo", who, undoes=last), request_id)
+
+    def overtaken(self, who: str, row: int, request_id: str) -> str | None:
+        """As `Desk.overtaken`."""
+        now = self._engine.now
+        state = None if now is None else now.ledger.rows.get(row)
+        if now is None or state is None or request_id in now.by_request:
+            return None
+        decided = state.decided if state.state == "settled" else None
+        return None if decided is None or decided.who == who else settled_text(now, state)
+
+    # -- what an answer means ----------------------------------------------------------------
+
+    def _entry(
+        self, now: Now | None, row: int, candidate: int | None, values: Mapping[str, Any] | None
+    ) -> dict[str, Any]:
+        """An answer as the log has it, or an error that says what is wrong with it."""
+        number, holes = self._rows.numbers[row], self._rows.holes(row)
+        if (candidate is None) == (not values):
+            raise AnswerError(
+                f"an answer about row {number} needs either the number of a candidate or values; "
+                f"got {'both' if values else 'neither'}. If you do not know, skip the row."
+            )
+        if candidate is None:
+            assert values is not None, "one of the two"
+            if self._comma:
+                values = with_points(self._project.table, values)
+            typed = typed_values(self._project.table, number, holes, values)
+            return self._project.entry(row, None, typed)
+        entry = self._project.entry(row, candidate)
+        known = {} if now is None else now.view.known_of(row).raw
+        # Of a row that is partly known, a candidate answers the rest.
+        left = [name for name in holes if name not in known] if known else []
+        return self._part(row, candidate, left) if 0 < len(left) < len(holes) else entry
+
+    def _part(self, row: int, candidate: int, names: Sequence[str]) -> dict[str, Any]:
+        """What a candidate says about some of the holes."""
+        given = self._project.table.candidates(row)[candidate]
+        return self._project.entry(row, None, {name: given[name] for name in names})
+
+    # -- each request once -------------------------------------------------------------------
+
+    def _saved_before(self, who: str, row: int, request_id: str | None) -> Event | None:
+        """The event of an earlier call with the same request id, about the same row.
+
+        Looked for here, because what was an answer then may look like a correction now.
+        """
+        now = self._engine.now
+        found = None if now is None or request_id is None else now.by_request.get(request_id)
+        if found is None:
+            return None
+        if (found.who, found.row) != (who, row) or found.kind == "undo":
+            raise used_before(found)
+        return found
+
+    def _check_same(
+        self, before: Event, candidate: int | None, values: Mapping[str, Any] | None
+    ) -> None:
+        """Refuse an answer with the request id of an event that says something else."""
+        entry = self._entry(None, before.row, candidate, values)
+        if candidate is not None and before.value is not None:  # the row was partly known then
+            names = [one for one in self._rows.holes(before.row) if one in before.value]
+            entry = self._part(before.row, candidate, names)
+        again = replace(before, candidate=entry.get("candidate"), value=entry.get("value"))
+        spelling = self._project.spelling
+        if before.kind == "skip" or spelling(again) != spelling(before):
+            raise used_before(before)
+
+    def _latest(self) -> tuple[Ledger, Mapping[str, Event]]:
+        """What the log says this moment: the engine may be a few answers behind."""
+        now = self._engine.now
+        events = [] if now is None else now.events
+        by_request = {} if now is None else now.by_request
+        fresh = self._storage.events(after=len(events))
+        if now is not None and not fresh:
+            return now.ledger, by_request
+        ledger = ledger_of([*events, *fresh], self._answers_per_row, self._project.spelling)
+        return ledger, ChainMap({one.request_id: one for one in fresh}, by_request)
+
+    def _append(self, said: NewEvent, request_id: str | None) -> AnsweredView:
+        event = self._storage.append(said, uuid4().hex if request_id is None else request_id)
+        self._engine.wake()
+        return _view(event)
+
+
+def _view(event: Event) -> AnsweredView:
+    return AnsweredView(event.number, event.kind, event.row)

@@ -1,0 +1,1 @@
+"""Who may use the page: every request passes here first. Knows nothing of tables and answers."""

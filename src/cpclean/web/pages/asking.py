@@ -1,0 +1,128 @@
+"""The page of a question, and what people send from it."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from cpclean.errors import AnswerError, CPCleanError, RefusedError, StorageError, UnknownRowError
+from cpclean.web.pages import forms
+from cpclean.web.pages.question_page import (
+    asked_of,
+    candidate_like,
+    error_column,
+    nothing_to_ask,
+)
+from cpclean.web.pages.rendering import Rendering, Visit, see
+
+
+class Asking:
+    """The handlers: a question out; an answer, a skip or an undo in."""
+
+    def __init__(self, rendering: Rendering) -> None:
+        self._rendering = rendering
+
+    async def question(self, visit: Visit) -> Response:
+        """The next question, or that about a row."""
+        given = visit.request.query_params.get("row")
+        row = forms.whole(given)
+        if given is not None and row is None:
+            raise UnknownRowError(f"a row is a whole number; got {given[:40]!r}.")
+        return await run_in_threadpool(self._ask, visit, row)
+
+    def _ask(
+        self,
+        visit: Visit,
+        row: int | None,
+        status: int = 200,
+        sent: forms.AnswerForm | None = None,
+        error: CPCleanError | None = None,
+    ) -> Response:
+        question = visit.desk.question(visit.who, row)
+        ids = ("request_id", "free_id", "skip_id", "undo_id")
+        common: dict[str, Any] = {
+            "page": "question",
+            "done": "" if error else _done(visit.request),
+            "undoable": "undone" not in visit.request.query_params,
+            **{name: forms.new_request_id() for name in ids},
+        }
+        if question is None:
+            shown = nothing_to_ask(visit.desk.progress())
+            return self._rendering.page(visit.request, "nothing.html", **common, **shown)
+        shown = asked_of(visit.desk, question, sent, visit.who)
+        if error is not None:
+            shown["error"] = forms.sentence(str(error))
+            shown["error_at"] = error_column(error, shown["asked"], sent)
+        return self._rendering.page(
+            visit.request, "question.html", status, **common, **shown, asked_at=f"{time.time():.2f}"
+        )
+
+    async def answer(self, visit: Visit) -> Response:
+        """Take in an answer; one that cannot be accepted comes back with what was typed."""
+        sent = forms.answer_of(await visit.request.form())
+        return await run_in_threadpool(self._answer, visit, sent)
+
+    def _answer(self, visit: Visit, sent: forms.AnswerForm) -> Response:
+        desk, who = visit.desk, visit.who
+        try:
+            candidate = sent.candidate
+            if candidate is None:
+                candidate = candidate_like(desk, sent)
+            values = None if candidate is not None else sent.values
+            if candidate is None and not values:
+                raise AnswerError("choose or type a value first, or press “I don’t know” below.")
+            if desk.answers_per_row == 1 and not sent.correct:
+                _check_alone(visit, sent)
+            desk.answer(
+                who, sent.row, candidate, values, sent.request_id, sent.seconds, sent.correct
+            )
+        except RefusedError:  # the back button, and then something else
+            used = AnswerError(
+                "an answer was sent from this page before, and that one is saved. To change it, "
+                "answer again."
+            )
+            return self._ask(visit, sent.row, 409, sent, used)
+        except (UnknownRowError, StorageError):
+            raise
+        except CPCleanError as error:
+            return self._ask(visit, sent.row, 422, sent, error)
+        left = [name for name in sent.typed if candidate is None and name not in sent.values]
+        more = {"left": ", ".join(left)[:200]} if left else {}
+        return see("/question", saved=sent.number, **more)
+
+    async def skip(self, visit: Visit) -> Response:
+        """Take in that somebody does not know."""
+        sent = forms.answer_of(await visit.request.form())
+        await run_in_threadpool(visit.desk.skip, visit.who, sent.row, sent.request_id, sent.seconds)
+        return see("/question", skipped=sent.number)
+
+    async def undo(self, visit: Visit) -> Response:
+        """Take back what the person answered last, and show its row again."""
+        form = await visit.request.form()
+        event = await run_in_threadpool(visit.desk.undo, visit.who, forms.request_id_of(form))
+        await run_in_threadpool(visit.desk.ready, 1.0)  # so that the row is shown as open again
+        return see("/question", row=event.row, undone=1)
+
+
+def _check_alone(visit: Visit, sent: forms.AnswerForm) -> None:
+    """Whoever would overrule somebody has to know it."""
+    if before := visit.desk.overtaken(visit.who, sent.row, sent.request_id):
+        raise AnswerError(
+            f"somebody else has answered this row in the meantime: {before}. To correct that, "
+            "send yours again."
+        )
+
+
+def _done(request: Request) -> str:
+    """What has just been done, according to the address."""
+    asked = request.query_params
+    if (row := forms.whole(asked.get("saved"))) is not None:
+        left = asked.get("left", "")[:200]
+        return f"Row {row} is saved{f'; {left} is still open' if left else ''}."
+    if (row := forms.whole(asked.get("skipped"))) is not None:
+        return f"Row {row} is left to others."
+    return "Undone: here is the row again." if asked.get("undone") else ""

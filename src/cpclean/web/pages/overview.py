@@ -1,0 +1,108 @@
+"""The pages that people look at between answers: progress, rows, and files to take away."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import urlencode
+
+from markupsafe import Markup
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from cpclean.report.drawn import NARROW, WIDE, drawn
+from cpclean.report.pictures import thinned
+from cpclean.web.desk.exporting import JSON_LINES, type_of
+from cpclean.web.desk.listing import STATES, RowsWanted, Sort
+from cpclean.web.pages import forms, wording
+from cpclean.web.pages.progress_picture import picture_of
+from cpclean.web.pages.rendering import Rendering, Visit, see
+
+SORTS: tuple[tuple[Sort, str], ...] = (
+    ("gain", "gain"),
+    ("number", "row"),
+    ("state", "state"),
+    ("who", "who"),
+)
+PER_PAGE = 25
+MOST_NUMBERS = 500  # lines of the table beside the picture
+FORMATS = ((".csv", "CSV"), (".parquet", "Parquet"), (".xlsx", "Excel"))
+
+
+class Overview:
+    """The handlers."""
+
+    def __init__(self, rendering: Rendering) -> None:
+        self._rendering = rendering
+
+    async def progress(self, visit: Visit) -> Response:
+        """Everybody's progress."""
+        return await run_in_threadpool(self._progress, visit)
+
+    def _progress(self, visit: Visit) -> Response:
+        progress = visit.desk.progress()
+        picture = picture_of(progress)
+        lines = {name: getattr(progress, name) for name in ("curve", "expected", "low", "high")}
+        return self._rendering.page(
+            visit.request, "progress.html", page="progress", progress=progress, says=picture.says,
+            drawings=[Markup(drawn(picture, width)) for width in (WIDE, NARROW)],
+            milestones=wording.milestones(progress),
+            curve_json=json.dumps(lines), numbers=[
+                progress.curve[at] for at in thinned(len(progress.curve), MOST_NUMBERS)
+            ],
+        )  # fmt: skip
+
+    async def rows(self, visit: Visit) -> Response:
+        """The table of rows with holes."""
+        return await run_in_threadpool(self._rows, visit)
+
+    def _rows(self, visit: Visit) -> Response:
+        asked = visit.request.query_params
+        wanted = RowsWanted(
+            state=next((one for one in STATES if one == asked.get("state")), "all"),
+            sort=next((one for one, _ in SORTS if one == asked.get("sort")), "gain"),
+            order="asc" if asked.get("order") == "asc" else "desc",
+            page=forms.whole(asked.get("page"), least=1) or 1,
+            per_page=PER_PAGE,
+            search=asked.get("search", "")[:200],
+        )
+        found = visit.desk.rows(wanted, visit.who)
+        most = max((one.gain for one in found.rows), default=0.0)
+        kept = {"search": found.search, "state": found.state, "sort": found.sort,
+                "order": found.order}  # fmt: skip
+        return self._rendering.page(
+            visit.request, "rows.html", page="rows", rows=found, most=most, sorts=SORTS,
+            states=[(one, one) for one in STATES],
+            link=lambda page: "/rows?" + urlencode({**kept, "page": page}),
+        )  # fmt: skip
+
+    async def export(self, visit: Visit) -> Response:
+        """What can be taken away."""
+        return await run_in_threadpool(
+            self._rendering.page, visit.request, "export.html", page="export", formats=FORMATS,
+            for_terminal=visit.desk.project.journal_belongs["repairs"] is not None,
+        )  # fmt: skip
+
+    async def table(self, visit: Visit) -> Response:
+        """The cleaned table as a file."""
+        suffix = visit.request.path_params["suffix"]
+        if suffix not in dict(FORMATS):
+            return see("/export")
+        fill = "likely" if visit.request.query_params.get("fill") else None
+        content = await run_in_threadpool(visit.desk.export_table, suffix, fill)
+        name = f"{'filled' if fill else 'cleaned'}{suffix}"
+        return _file(content, name, type_of(suffix, content, visit.desk.project))
+
+    async def log(self, visit: Visit) -> Response:
+        """All events as a file."""
+        content = await run_in_threadpool(visit.desk.export_log, True)
+        return _file(content, "log.jsonl", JSON_LINES)
+
+    async def answers(self, visit: Visit) -> Response:
+        """The answers that count, as `cpclean clean` and `cpclean report` read them."""
+        content = await run_in_threadpool(visit.desk.export_log, False)
+        return _file(content, "answers.jsonl", JSON_LINES)
+
+
+def _file(content: bytes | str, name: str, kind: str) -> Response:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
+    return Response(content, media_type=kind, headers=headers)
