@@ -167,7 +167,7 @@ def test_equal_values_are_alike() -> None:
         ({"rate": 1.5}, r"rate must be a share of cells in \[0, 0.8\d\], .* 200 x 6 table .* 1.5"),
         ({"rate": -0.1}, "rate must be a share of cells"),
         ({"rate": 0.9}, "so that every row and column of the 200 x 6 table keeps some; got 0.9"),
-        ({"weights": [1.0]}, "weights must be 6 numbers, one a column"),
+        ({"weights": [1.0]}, "weights must be 6 numbers, one per column"),
         ({"weights": [1, 1, 1, 1, 1, -1]}, "finite and not negative"),
     ],
 )

@@ -169,8 +169,8 @@ def test_three_neighbours_need_three_rows() -> None:
         ([[0.0, 1.0, 2.0]], r"X must have 2 columns \(.*\); got 3\."),
         ([[]], r"X must have 2 columns \(.*\); got 0\."),
         (np.zeros((1, 2, 1)), r"X must have two dimensions, .* got shape \(1, 2, 1\)"),
-        (0.0, r"X must have two dimensions, one row a query point; got shape \(\)\. For a single"),
-        (None, r"X must have two dimensions, one row a query point; got shape \(\)"),
+        (0.0, r"X must have two dimensions, one row per query point; got shape \(\)\. For a"),
+        (None, r"X must have two dimensions, one row per query point; got shape \(\)"),
         (
             [[0.0, math.nan]],
             r"X must be finite; got NaN or infinity at \(0, 1\)\. Query points must be complete: "

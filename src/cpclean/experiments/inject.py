@@ -30,7 +30,7 @@ INJECTIONS = ("random", "important", "high")
 STRENGTH = 4.0
 # A column keeps at least this share of its cells, or nothing could be learnt about it.
 KEPT_OF_COLUMN = 0.05
-# Accuracy lost without a column is measured on at most so many rows.
+# The most rows on which the accuracy lost without a column is measured.
 _LOSS_ROWS = 2000
 # Far below any logarithm of a weight: a column of weight 0 is hidden only when no other is left.
 _LAST = -1e6
@@ -65,7 +65,7 @@ def inject(
     seed : int
         The same seed hides the same cells.
     labels : sequence, optional
-        One a row; needed for "important", unless weights are given.
+        One per row; needed for "important", unless there are weights.
     weights : sequence of float, optional
         How likely the cells of each column are hidden, in proportion; for "random" and "high" all
         columns alike by default.
@@ -149,7 +149,7 @@ def _log_weights(weights: npt.ArrayLike | None, size: int) -> Floats:
     given = np.ones(size) if weights is None else np.asarray(weights, dtype=np.float64)
     if given.shape != (size,) or not np.isfinite(given).all() or (given < 0).any():
         raise DataError(
-            f"weights must be {size} numbers, one a column, finite and not negative; got {given}."
+            f"weights must be {size} numbers, one per column, finite and not negative; got {given}."
         )
     if not given.any():  # no column matters more than another
         return np.zeros(size)
@@ -158,7 +158,7 @@ def _log_weights(weights: npt.ArrayLike | None, size: int) -> Floats:
 
 
 def _heights(column: Any) -> Floats:
-    """How high each value stands in its column, from 0 to 1; equal values stand alike."""
+    """How high each value ranks in its column, from 0 to 1; equal values have equal ranks."""
     if column.kind == "categorical":
         values = np.array([-column.frequencies[value] for value in column.values], dtype=np.float64)
     else:

@@ -2,7 +2,7 @@
 
 Rows are split in two, again and again, across the direction in which they differ most, until a
 block holds at most `BLOCK` of them. Rows without and with holes never share a block: a hole's
-wide box would make the block's box as wide. Cost: O(N (d + log^2 N)), once a dataset.
+wide box would make the block's box as wide. Cost: O(N (d + log^2 N)), once per dataset.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class CellIndex(NamedTuple):
 def cell_index(data: IncompleteDataset, spans: Mapping[int, Sequence[Span]]) -> CellIndex:
     """Group the candidates of rows with holes by the values of their cells.
 
-    `spans` lists the cells of each such row. A row's cells keep their numbers while it gets known.
+    `spans` lists the cells of each such row. A row's cells keep their numbers as it becomes known.
     """
     n_cells = np.zeros(data.n_rows, np.int64)
     codes_at, prior_at = np.zeros(data.n_rows, np.int64), np.zeros(data.n_rows, np.int64)

@@ -14,7 +14,7 @@ from cpclean.queries.model import Metric, Model
 
 Bools = npt.NDArray[np.bool_]
 
-# Rows looked at first: where they show every label around a point to be possible, that is all.
+# Rows looked at first: often they show every label around a point to be possible.
 _FIRST_LOOK = 48
 
 
@@ -35,18 +35,8 @@ def possible_labels(
 
     Parameters
     ----------
-    data : IncompleteDataset
-    X : array-like of shape (n_points, n_features), or Points
-        Complete query points; with metric "precomputed", distances of shape
-        (n_points, data.n_candidates), row after row, candidate after candidate.
-    n_neighbors : int
-        K, from 1 to the number of rows.
-    metric : str or callable
-        "euclidean", "manhattan", "chebyshev", "cosine", "linear" (the larger dot product is
-        nearer), "rbf" (the same order as euclidean), "precomputed", or a function
-        (x, t) -> distance.
-    n_jobs : int, optional
-        Threads; -1 for all processors. The answer does not depend on it.
+    data, X, n_neighbors, metric, n_jobs
+        As in `world_shares`.
 
     Returns
     -------
@@ -76,7 +66,10 @@ def is_certain(
 ) -> Bools:
     """Whether all worlds predict the same label for each query point (Q1).
 
-    Parameters and rules as in `possible_labels`.
+    Parameters
+    ----------
+    data, X, n_neighbors, metric, n_jobs
+        As in `world_shares`. Priors and ties count as in `possible_labels`.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What every possible answer about a row would change: all conditionals from one scan a point."""
+"""What every possible answer about a row would change: all conditionals from one scan per point."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def conditional_shares(
 ) -> list[Floats]:
     """The label shares of one query point given each candidate of each row.
 
-    Entry [i][j] is what `world_shares` would say after `data.pin(i, j)`; all of them come from a
-    single scan. Absolute error below 1e-12, in practice near 1e-15. The average of a row's entries,
-    weighed by its prior, is the unconditional share.
+    Entry [i][j] is what `world_shares` would return after `data.pin(i, j)`; all of them come from
+    a single scan. Absolute error below 1e-12, in practice near 1e-15. The average of a row's
+    entries, weighted by its prior, is the unconditional share.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def conditional_shares(
     points: Any
     try:
         points = [x] if np.ndim(x) == 1 else x
-    except ValueError:  # rows of unequal length: the check says so
+    except ValueError:  # rows of unequal length: left to the check
         points = x
     query = ask(data, points, Model(n_neighbors, metric))
     if query.points.n_points != 1:
@@ -78,13 +78,16 @@ def expected_entropies(
     *,
     n_jobs: int | None = None,
 ) -> Floats:
-    """The mean entropy over X that is to be expected after cleaning each row.
+    """The mean entropy over X to be expected after cleaning each row.
 
-    For every row: the average over its candidates, weighed by their prior, of the mean over X of
+    For every row: the average over its candidates, weighted by their prior, of the mean over X of
     the entropy of the label shares given that candidate, in nats. The row that minimises it is the
     one that CPClean asks for (the paper's section 4). A clean row leaves the present mean entropy.
 
-    Parameters as in `world_shares`.
+    Parameters
+    ----------
+    data, X, n_neighbors, metric, n_jobs
+        As in `world_shares`.
 
     Returns
     -------
@@ -175,8 +178,8 @@ def _hood_gains(query: Query, points: Floats, near: Near, hood: Neighbourhood) -
 @dataclass(frozen=True)
 class _Raced:
     shares: Floats  # (points, 2)
-    own: Floats  # one a position of the neighbourhood
-    own_beyond: Floats  # one a row of the neighbourhood
+    own: Floats  # one per position of the neighbourhood
+    own_beyond: Floats  # one per row of the neighbourhood
 
 
 def _raced(query: Query, hood: Neighbourhood, two: Ints) -> _Raced:
@@ -198,14 +201,14 @@ def _raced(query: Query, hood: Neighbourhood, two: Ints) -> _Raced:
 def _scan_slack(query: Query) -> float:
     """The undecided mass at which a scan may stop: it is small even given the rarest candidate.
 
-    Given a candidate of prior 0, worlds matter that weigh nothing: then a scan never stops early.
+    Given a candidate of prior 0, worlds without any mass matter: then a scan never stops early.
     """
     return _SLACK * query.rarest if query.rarest > 0 else -1.0
 
 
 @dataclass(frozen=True)
 class _Given:
-    """Shares of the labels around one point; `labels` says which classes they are."""
+    """Shares of the labels around one point; `labels` are their classes."""
 
     labels: Ints
     shares: Floats  # (labels,)

@@ -2,8 +2,8 @@
 
 A `Query` is a checked question; `Query.over_blocks` answers it block by block, `Query.around` lays
 out the sorted positions around a block's points. Memory beyond the data stays around
-`BLOCK_BYTES` a thread, whatever the number of rows and points; only a single point whose
-neighbourhood is larger than that takes more.
+`BLOCK_BYTES` per thread, for any number of rows and points; only a single point with a larger
+neighbourhood takes more.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Query:
     vectors: Floats  # those of the points, or some of them, or distances in their place
 
     def counting(self) -> Query:
-        """The same question with every candidate weighing 1: worlds are counted, not weighed."""
+        """The same question with every candidate of weight 1: worlds are counted, not weighted."""
         return replace(
             self, rows=frozen(self.rows._replace(weights=np.ones(len(self.rows.weights))))
         )
@@ -194,10 +194,10 @@ _workers: dict[int, ThreadPoolExecutor] = {}
 
 
 def _worker() -> ThreadPoolExecutor:
-    """The thread in which the main thread has its work done.
+    """The thread that works for the main thread.
 
     A Ctrl-C that arrives while compiled code hands over its result breaks the process, and only
-    the main thread is told of it. Kept from call to call; a forked process needs its own.
+    the main thread receives it. Reused from call to call; a forked process needs its own.
     """
     if os.getpid() not in _workers:
         _workers.clear()
@@ -210,7 +210,7 @@ def _in_main_thread() -> bool:
 
 
 def aside(call: Callable[[], Result]) -> Result:
-    """Do something that runs compiled code, never in the main thread; see `_worker`."""
+    """Call something that runs compiled code, but never in the main thread; see `_worker`."""
     return _worker().submit(call).result() if _in_main_thread() else call()
 
 
@@ -283,7 +283,7 @@ def _checked_points(X: npt.ArrayLike, width: int, metric: Metric) -> Floats:
         given = np.asarray(X)
     except ValueError as problem:
         raise QueryError(
-            f"X must have rows of equal length, one a query point; {problem}"
+            f"X must have rows of equal length, one per query point; {problem}"
         ) from problem
     try:
         if given.dtype.kind in "USMmVc":
@@ -295,7 +295,7 @@ def _checked_points(X: npt.ArrayLike, width: int, metric: Metric) -> Floats:
         ) from problem
     if points.ndim != 2:
         raise QueryError(
-            f"X must have two dimensions, one row a query point; got shape {points.shape}. "
+            f"X must have two dimensions, one row per query point; got shape {points.shape}. "
             "For a single point use X.reshape(1, -1)."
         )
     if points.shape[1] != width:

@@ -1,4 +1,4 @@
-"""What queries need of an incomplete dataset, computed once and kept with it."""
+"""What queries need of an incomplete dataset, computed once and stored with it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _SPARSE_FROM = 4
 
 @dataclass(frozen=True)
 class Prepared:
-    """What is computed once a dataset and kept with it."""
+    """What is computed once per dataset and stored with it."""
 
     rows: Rows
     place: Ints  # where each row stands in rows.order
@@ -214,7 +214,7 @@ def _more_sparse(sparse: Sparse, data: IncompleteDataset) -> Sparse:
 
 
 def frozen(rows: Rows) -> Rows:
-    """Read-only throughout: a kernel is compiled once, not once a mixture of flags."""
+    """Read-only throughout: a kernel is compiled once, not once per mixture of flags."""
     for part in rows:
         for array in part if isinstance(part, tuple) else (part,):
             array.flags.writeable = False

@@ -6,7 +6,7 @@ share no code with it, not even distances. Candidate sets may differ in size fro
 where the paper takes them to be equal. Priors play no part: worlds are counted.
 
 1. `brute_force`  section 2: write out every world
-2. `mm`           section 3.2, Algorithm MM: one extreme world a label (two classes, Q1)
+2. `mm`           section 3.2, Algorithm MM: one extreme world per label (two classes, Q1)
 3. `ss_k1`        section 3.1.2: the scan for K = 1
 4. `ss`           section 3.1.3, Algorithm SS: scan, dynamic program, tallies
 5. `ss_dc`        appendix A.2, Algorithm SS-DC: the dynamic program kept in trees
@@ -82,7 +82,7 @@ def brute_force(
 def mm(
     data: IncompleteDataset, x: npt.ArrayLike, n_neighbors: int = 3, metric: Metric = "euclidean"
 ) -> tuple[bool, ...]:
-    """For each class, whether every world predicts it (Q1), from one extreme world a label.
+    """For each class, whether every world predicts it (Q1), from one extreme world per label.
 
     Section 3.2 and appendix B, Algorithm MM. In the extreme world of label l the rows of label l
     sit at their nearest candidate and all others at their farthest. With two classes, some world
@@ -192,7 +192,7 @@ def ss_dc(
 ) -> tuple[int, ...]:
     """Count the worlds that predict each class, with the dynamic program kept in trees (Q2).
 
-    Appendix A.2, Algorithm SS-DC. One binary tree a label: a node over rows a..b holds, for every
+    Appendix A.2, Algorithm SS-DC. One binary tree per label: a node over rows a..b holds, for every
     c, the number of ways in which c of these rows are in the top K. From one boundary to the
     next one leaf changes, and with it O(log N) ancestors.
 
@@ -265,7 +265,7 @@ class _Asked:
 
 
 def _prediction(asked: _Asked, world: tuple[float, ...]) -> int:
-    """The label that K-NN predicts in one world, given as one distance a row."""
+    """The label that K-NN predicts in one world, given as one distance per row."""
     nearest = sorted(range(len(world)), key=lambda n: (world[n], n))[: asked.k]
     tally = [0] * asked.n_classes
     for n in nearest:
@@ -448,7 +448,7 @@ def _distance(candidate: list[float], t: list[float], metric: str) -> float:
 
 
 def _total(terms: Iterable[float]) -> float:
-    """One rounding a term, as everywhere in cpclean; `sum` rounds otherwise since Python 3.12."""
+    """One rounding per term, as everywhere in cpclean; `sum` rounds better since Python 3.12."""
     total = 0.0
     for term in terms:
         total += term

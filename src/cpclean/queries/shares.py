@@ -31,12 +31,12 @@ def world_shares(
     *,
     n_jobs: int | None = None,
 ) -> Floats:
-    """The share of prior mass whose worlds predict each label (Q2, weighed).
+    """The share of prior mass whose worlds predict each label (Q2, weighted).
 
     With uniform priors a share is a number of worlds divided by the number of all worlds. Relative
     error below 1e-10 for every share above 1e-12, and in practice near 1e-14; a label that no
-    world predicts has share 0, and a certain label has share 1, exactly. Whether a prediction
-    is certain is `is_certain`'s to say: a share may round to 1. The paper's section 3.1
+    world predicts has share 0, and a certain label has share 1, exactly. Ask
+    `is_certain` whether a prediction is certain: a share may round to 1. The paper's section 3.1
     (algorithm SS) has this for uniform priors.
 
     Parameters
@@ -48,10 +48,12 @@ def world_shares(
     n_neighbors : int
         K, from 1 to the number of rows.
     metric : str or callable
-        As in `possible_labels`. At equal distance the smaller row is nearer, at equal votes the
-        smaller class wins.
+        "euclidean", "manhattan", "chebyshev", "cosine", "linear" (the larger dot product is
+        nearer), "rbf" (the same order as euclidean), "precomputed", or a function
+        (x, t) -> distance. At equal distance the smaller row is nearer, at equal votes the smaller
+        class wins.
     n_jobs : int, optional
-        Threads; -1 for all processors. The answer does not depend on it.
+        Number of threads; -1 for all processors. The result does not depend on it.
 
     Returns
     -------
@@ -81,7 +83,10 @@ def entropies(
 ) -> Floats:
     """The entropy of each query point's `world_shares`, in nats; 0 where certain.
 
-    Parameters as in `world_shares`.
+    Parameters
+    ----------
+    data, X, n_neighbors, metric, n_jobs
+        As in `world_shares`.
 
     Returns
     -------
@@ -112,7 +117,10 @@ def world_counts(
     4,300 digits unless told otherwise (`sys.set_int_max_str_digits`). The paper's section 3.1 and
     appendix (algorithms SS, SS-DC, SS-DC-MC) count the same.
 
-    Parameters as in `world_shares`.
+    Parameters
+    ----------
+    data, X, n_neighbors, metric, n_jobs
+        As in `world_shares`.
 
     Returns
     -------
@@ -163,7 +171,7 @@ def shares_in_block(query: Query, points: Floats, near: Near) -> Floats:
 def _scanned(
     query: Query, points: Floats, near: Near, slack: float, possible: npt.NDArray[np.bool_] | None
 ) -> Floats:
-    """Shares from one scan a point that leaves out at most `slack` of the mass."""
+    """Shares from one scan per point that leaves out at most `slack` of the mass."""
     shares = np.zeros((len(points), query.data.n_classes))
     for hood in query.around(points, near, slack):
         rows, places = hood.positions, np.arange(hood.points.start, hood.points.stop)
