@@ -177,7 +177,7 @@ def test_everybody_is_told_when_they_can_stop(visits: Any, tmp_path: Path) -> No
                 break
             ann.answer()
             ann.ready()
-        if page.get_by_role("heading", name="Others are at it").count():
+        if page.get_by_role("heading", name="All open questions are assigned").count():
             ann.go("/rows?state=held")
             page.locator("tbody a.button").first.click()
             page.locator("text=Somebody else has this row open").wait_for()

@@ -214,10 +214,10 @@ def test_the_time_is_told_by_the_page_or_by_the_server() -> None:
 
 @pytest.mark.parametrize(("near", "settles", "words"), [
     (0, [None, None], "No open prediction depends on this row any more"),
-    (9, [None, None], "nearest of 9 open predictions. No row that is free promises"),
-    (9, [0, 0], "No single value settles one for good"),
-    (9, [4, 0], "nearest of 9 open predictions. An answer is expected to make 1 of them certain."),
-    (1, [1, 0], "one open prediction. With a chance of 25.0% the answer makes it certain."),
+    (9, [None, None], "nearest rows of 9 open predictions. No free row is expected"),
+    (9, [0, 0], "No single value makes one of them certain"),
+    (9, [4, 0], "nearest rows of 9 open predictions. An answer is expected to make 1 of"),
+    (1, [1, 0], "one open prediction. The answer makes it certain with a probability of 25.0%."),
 ])  # fmt: skip
 def test_why_a_row_is_asked(near: int, settles: list[int | None], words: str) -> None:
     candidates = [
@@ -287,8 +287,8 @@ def test_the_progress_page_tells_all_that_is_asked_of_it(site: TestClient) -> No
     page = site.get("/progress").text
     for words in (
         "predictions are certain", "cleaned so far", "rows with holes are left",
-        "more answers until all are certain", "accuracy: predictions that are right",
-        "expected, and its range", "More answers until so many are certain", "Who answered",
+        "more answers until all are certain", "accuracy: correct predictions",
+        "expected, and its range", "Answers needed until this share is certain", "Who answered",
         "4.0 s",
     ):  # fmt: skip
         assert words in page, words

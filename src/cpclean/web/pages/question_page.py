@@ -16,7 +16,7 @@ from cpclean.errors import CPCleanError
 from cpclean.web.desk.cell_views import line_of, text_of
 from cpclean.web.desk.desk import Desk
 from cpclean.web.desk.views import CellView, ProgressView, QuestionView
-from cpclean.web.pages.forms import AnswerForm
+from cpclean.web.pages.forms import AnswerForm, sentence
 from cpclean.web.pages.wording import why
 
 MOST_BUTTONS = 12  # combinations of several holes that are listed; more are chosen hole by hole
@@ -209,6 +209,10 @@ def _effort(progress: ProgressView) -> str:
     return f"It took answers about {cleaned} of {total} rows with holes."
 
 
+def _reason(progress: ProgressView) -> str:
+    return sentence(f"{progress.stopped or 'every row with holes is answered or skipped'}.")
+
+
 def nothing_to_ask(progress: ProgressView) -> dict[str, Any]:
     """What is shown while there is nothing to ask."""
     if progress.all_certain:
@@ -231,7 +235,7 @@ def nothing_to_ask(progress: ProgressView) -> dict[str, Any]:
             "good": progress.done,
             "wait": False,
             "heading": "There is nothing more to ask",
-            "words": progress.stopped or "Every row with holes was answered or skipped.",
+            "words": _reason(progress),
         }
     return {
         "good": False,

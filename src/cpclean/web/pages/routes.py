@@ -22,7 +22,8 @@ from cpclean.web.pages.overview import Overview
 from cpclean.web.pages.rendering import HERE, Rendering
 from cpclean.web.pages.setup import Setup
 
-COLOURS = files("cpclean.report") / "templates" / "colours.css"
+# What pages and reports share: the colours, and the classes of pictures.
+SHEETS = {name: files("cpclean.report") / "templates" / name for name in ("colours.css", "svg.css")}
 
 
 def routes(workplace: Workplace, security: Security) -> list[BaseRoute]:
@@ -48,11 +49,11 @@ def routes(workplace: Workplace, security: Security) -> list[BaseRoute]:
         *(Route(path, rendering.ready(one), methods=["POST"]) for path, one in sent.items()),
         Route("/setup", setup.show, methods=["GET"]),
         Route("/setup", setup.take, methods=["POST"]),
-        Route("/static/colours.css", _colours),
+        *(Route(f"/static/{name}", _shared_sheet) for name in SHEETS),
         Mount("/static", StaticFiles(directory=HERE / "static"), name="static"),
     ]
 
 
-async def _colours(request: Request) -> Response:
-    """Those of the report, which pages use too."""
-    return Response(COLOURS.read_text("utf-8"), media_type="text/css")
+async def _shared_sheet(request: Request) -> Response:
+    name = request.url.path.rpartition("/")[2]
+    return Response(SHEETS[name].read_text("utf-8"), media_type="text/css")

@@ -13,10 +13,10 @@ _KINDS = {
     "numeric": "a number",
     "boolean": "true or false",
     "date": "a date, such as 2024-05-31",
-    "duration": "seconds, or such as 1 days 02:00:00",
+    "duration": "a duration in seconds, or such as 1 days 02:00:00",
     "categorical": "a text",
 }
-MOST_NAMED = 4  # categories in a hint; the list of the field has them all
+MOST_NAMED = 4  # categories in a hint; the list beside the field has more
 MILESTONES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
 
 
@@ -37,21 +37,21 @@ def takes(cell: CellView) -> str:
 
 
 def why(question: QuestionView) -> str:
-    """Why this row is asked for, in a sentence or two."""
+    """Why this row is asked about, in a sentence or two."""
     if not question.near:
-        return "No open prediction depends on this row any more; what you know of it is welcome."
+        return "No open prediction depends on this row any more, but your answer is welcome."
     near = "one open prediction" if question.near == 1 else f"{question.near:,} open predictions"
-    said = f"This row can be among the nearest of {near}."
+    said = f"This row can be among the nearest rows of {near}."
     settling = [one for one in question.candidates if one.settles]
     known = [one for one in question.candidates if one.settles is not None]
     if not known:
-        return f"{said} No row that is free promises to make more of them certain."
+        return f"{said} No free row is expected to make more of them certain."
     if not settling:
-        return f"{said} No single value settles one for good, but each makes them clearer."
+        return f"{said} No single value makes one of them certain, but each helps."
     mass = sum(one.prior for one in known)
     mean = sum(one.prior * (one.settles or 0) for one in known) / mass if mass else 0.0
     if question.near == 1:
-        return f"{said} With a chance of {percent(mean)} the answer makes it certain."
+        return f"{said} The answer makes it certain with a probability of {percent(mean)}."
     return f"{said} An answer is expected to make {small(mean)} of them certain."
 
 
@@ -61,7 +61,7 @@ def estimate(answers: int | None) -> str:
 
 
 def seconds(taken: float | None) -> str:
-    """A time that a person takes for an answer.
+    """The time that a person takes for an answer.
 
     >>> seconds(None), seconds(4.26), seconds(75), seconds(7300)
     ('–', '4.3 s', '75 s', '122 min')
@@ -96,16 +96,16 @@ def people(names: Sequence[str]) -> str:
     return listed(list(names)) if names else "–"
 
 
-def told(text: str | None) -> str:
-    """What was said of a row, if anything."""
+def answer(text: str | None) -> str:
+    """What was answered about a row, if anything."""
     return text or "–"
 
 
 def outlook(progress: ProgressView) -> str:
-    """What the picture of the progress says, in a sentence."""
+    """What the picture of the progress shows, in a sentence or two."""
     now = f"{percent(progress.certain_share)} of {count(progress.points, 'prediction')}"
     said = f"After {count(progress.answers, 'row')}, {now} {_are(progress)} certain."
-    if progress.done:
+    if progress.all_certain:
         return f"{said} No further answer can change a prediction."
     if progress.to_target is None:
         return said
@@ -114,7 +114,7 @@ def outlook(progress: ProgressView) -> str:
 
 
 def milestones(progress: ProgressView) -> list[tuple[float, int]]:
-    """Shares that are not certain yet, and about how many more answers each is expected to take."""
+    """Shares that are not reached yet, and how many more answers each is expected to take."""
     found = []
     for share in sorted({*MILESTONES, progress.target}):
         reached = next((at for at, mean in progress.expected if mean >= share - 1e-9), None)
@@ -129,10 +129,10 @@ def _are(progress: ProgressView) -> str:
 
 
 def add_words(templates: jinja2.Environment) -> None:
-    """Make the words known to the templates."""
+    """Give the templates these words as filters."""
     templates.filters |= {
         "percent": percent, "takes": takes, "estimate": estimate, "seconds": seconds,
-        "gain": gain, "size": size, "people": people, "told": told, "listed": _all_listed,
+        "gain": gain, "size": size, "people": people, "answer": answer, "listed": _all_listed,
     }  # fmt: skip
 
 

@@ -1,5 +1,5 @@
 // While the server is gone, a form that is sent waits, with all that is in it: the browser's own
-// page about the error would lose it. Its request id is that of the page: nothing is said twice.
+// page about the error would lose it. Its request id is that of the page: nothing is saved twice.
 (function () {
   "use strict";
   var told = document.getElementById("held");
@@ -9,12 +9,12 @@
   var sent = 0; // when: a second click sends nothing, but one that was stopped can be sent again
 
   var words = {
-    away: "The server cannot be reached. What you entered is still here: keep this page open, and it is sent as soon as the server is back.",
-    strange: "The server was started anew and does not know you any more. What you entered is still here: in another tab, open the address that the server printed and say your name; then it is sent.",
-    other: "The server has another table now. What you entered belongs to the one before, and is still here: it is sent when that is served again.",
+    away: "The server cannot be reached. What you entered is still here. Keep this page open: it is sent as soon as the server is back.",
+    strange: "The server was restarted and does not recognize you any more. What you entered is still here. In another tab, open the address that the server printed and enter your name: then it is sent.",
+    other: "The server has another table now. What you entered belongs to the previous table and is still here: it is sent when that table is served again.",
   };
 
-  // The page for the name is small, needs no database, and says whether we are still known.
+  // The page for the name is small, needs no database, and shows whether we are still recognized.
   function ask() {
     asking = true;
     fetch("/name", { cache: "no-store", signal: AbortSignal.timeout(5000) })
