@@ -25,10 +25,9 @@ from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.points import Points
 from cpclean.data.rows import Floats, within
 from cpclean.errors import AnswerError, QueryError
-from cpclean.queries import _near
 from cpclean.queries.cell_gains import Span, cell_index, changed_index
 from cpclean.queries.certain import possible_in_block
-from cpclean.queries.geometry import Near, Query, aside, ask, check_magnitude
+from cpclean.queries.geometry import Near, Query, ask, check_magnitude
 from cpclean.queries.kernel_arrays import FIRST_CANDIDATE, PRECOMPUTED
 from cpclean.queries.look import look_at_block
 from cpclean.queries.model import Model
@@ -148,7 +147,7 @@ class Board:
 
     def touched(self, row: int) -> Ints:
         """The uncertain points, numbered as in X, to which a row can be near."""
-        bound = self._bounds(self._query, row)
+        bound = self._query.nearest(row)
         return self._numbers(np.flatnonzero((bound <= self._reach) & ~self._certain))
 
     def open_rows(self) -> list[Ints]:
@@ -221,19 +220,12 @@ class Board:
 
     def _affected(self, after: Query, row: int) -> Bools:
         """Whether each distinct point can have the row, as it was or as it would be, near to it."""
-        bound = np.minimum(self._bounds(self._query, row), self._bounds(after, row))
+        bound = np.minimum(self._query.nearest(row), after.nearest(row))
         return np.asarray(bound <= self._reach)
 
     def _numbers(self, distinct: Ints) -> Ints:
         """The points, numbered as in X, that have one of these vectors."""
         return self.points.having(distinct)
-
-    def _bounds(self, query: Query, row: int) -> Floats:
-        place = prepared_rows(query.data).place[row]
-        found: Floats = aside(
-            lambda: _near.bounds_of_row(query.rows, query.metric, query.vectors, place)
-        )
-        return found
 
     def _with_distances(self, query: Query, row: int, candidate: int | None) -> Query:
         """Say where the distances of a changed row stand; new ones are measured."""

@@ -124,6 +124,14 @@ class Query:
             labels = _near.local_labels(positions.row_ptr, codes, self.data.n_classes)
             yield Neighbourhood(group, positions, *labels)
 
+    def nearest(self, row: int) -> Floats:
+        """How near to each vector a row may come at most: a lower bound on its distances."""
+        place = prepared_rows(self.data).place[row]
+        found: Floats = _aside(
+            lambda: _near.bounds_of_row(self.rows, self.metric, self.vectors, place)
+        )
+        return found
+
     def measured(self, points: Floats) -> Floats:
         """Distances to every candidate where the metric is a function, else the points."""
         if self.distance is None:
@@ -209,7 +217,7 @@ def _in_main_thread() -> bool:
     return threading.current_thread() is threading.main_thread()
 
 
-def aside(call: Callable[[], Result]) -> Result:
+def _aside(call: Callable[[], Result]) -> Result:
     """Call something that runs compiled code, but never in the main thread; see `_worker`."""
     return _worker().submit(call).result() if _in_main_thread() else call()
 
