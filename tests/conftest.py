@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import warming
 from browsers import CHROMIUM
 from hypothesis import settings
 
@@ -15,6 +16,16 @@ pytest.register_assert_rewrite("classifier.samples", "queries.samples")
 settings.register_profile("default", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Before many tests run in several processes, each kernel is compiled once."""
+    config = session.config
+    whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    several = not hasattr(config, "workerinput") and config.getoption("numprocesses", None)
+    if whole and several and not config.option.collectonly and warming.is_cold():
+        config.get_terminal_writer().line("compiling the kernels: about a minute, once")
+        warming.warm_up()
 
 
 @pytest.fixture(scope="module")

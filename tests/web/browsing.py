@@ -133,9 +133,9 @@ class Visit:
     def ready(self) -> None:
         """Wait for the first look of the engine: until then there is no question."""
         end = time.monotonic() + 60
-        there = self.page.locator("#asked, .end:not([data-wait])")  # not a page that is being left
+        there = self.page.locator("#asked, .end h1:not(:text-is('One moment'))")
         while not there.count() and time.monotonic() < end:
-            self.page.wait_for_timeout(200)
+            self.page.wait_for_timeout(50)
         self.page.wait_for_load_state("load")
 
     def go(self, path: str) -> Any:

@@ -124,6 +124,7 @@ def test_the_token_can_be_typed(people: Server, visits: Any) -> None:
     page.wait_for_url("**/name*")
 
 
+@pytest.mark.slow
 def test_a_file_can_be_dropped(visits: Any, tmp_path: Path) -> None:
     with serving(tmp_path) as server:
         page = visits(server).page
@@ -165,6 +166,7 @@ def test_two_people_see_each_other_and_never_get_the_same_row(people: Server, vi
     assert shown <= int(watching.locator(".strip [data-live=rows_left]").inner_text()) + 6
 
 
+@pytest.mark.slow
 def test_everybody_is_told_when_they_can_stop(visits: Any, tmp_path: Path) -> None:
     write_table(tmp_path / "small.csv", n_rows=30, seed=4)
     with serving(tmp_path, "small.csv", "--label", "buys", "--val-share", "0.3") as server:
@@ -211,6 +213,7 @@ def test_reload_back_and_double_click_say_nothing_twice(people: Server, visits: 
     assert line.locator("td").all_inner_texts()[:2] == ["1", "1"]
 
 
+@pytest.mark.slow
 def test_the_server_is_restarted_in_the_middle(visits: Any, tmp_path: Path) -> None:
     write_table(tmp_path / "people.csv")
     with serving(tmp_path, "people.csv", "--label", "buys") as server:
@@ -265,6 +268,7 @@ def test_an_answer_waits_for_a_server_that_is_gone(visits: Any, tmp_path: Path) 
         assert event["seconds"] < 60
 
 
+@pytest.mark.slow
 def test_an_answer_waits_until_a_new_server_knows_who_it_is(visits: Any, tmp_path: Path) -> None:
     write_table(tmp_path / "people.csv")
     with serving(tmp_path, "people.csv", "--label", "buys") as server:
@@ -286,6 +290,7 @@ def test_an_answer_waits_until_a_new_server_knows_who_it_is(visits: Any, tmp_pat
         assert [(one["kind"], one["who"]) for one in events_of(visit)] == [("skip", "Ann")]
 
 
+@pytest.mark.slow
 def test_an_answer_is_not_sent_to_another_table(visits: Any, tmp_path: Path) -> None:
     write_table(tmp_path / "people.csv")
     write_table(tmp_path / "others.csv", seed=5)
@@ -323,6 +328,7 @@ def test_what_was_stopped_can_be_sent_again(people: Server, visits: Any) -> None
     assert [one["kind"] for one in events_of(visit) if one["who"] == "Stan"] == ["skip"]
 
 
+@pytest.mark.slow
 def test_many_pages_of_one_browser_share_a_stream(people: Server, visits: Any) -> None:
     visit = visits(people)
     page = visit.begin("Tab")
@@ -408,7 +414,7 @@ def test_without_script(people: Server, visits: Any) -> None:
     assert visit.row >= 0
 
 
-@pytest.mark.parametrize("script", [True, False])
+@pytest.mark.parametrize("script", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_text_of_people_is_only_ever_text(visits: Any, tmp_path: Path, script: bool) -> None:
     write_table(tmp_path / "bad.csv", age=f"age{XSS}", income="{{7*7}}", city=f"Rome{XSS}")
     with serving(tmp_path, "bad.csv", "--label", "buys") as server:

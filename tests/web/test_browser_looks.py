@@ -14,12 +14,16 @@ from web.browsing import Server, Visit, needs_browser, serving, write_table
 
 pytestmark = needs_browser
 
-LOOKS = [
-    pytest.param("light", 1280, id="light-1280"),
-    pytest.param("dark", 390, id="dark-390"),
-    pytest.param("light", 390, id="light-390", marks=pytest.mark.slow),
-    pytest.param("dark", 1280, id="dark-1280", marks=pytest.mark.slow),
-]
+LOOKS = [("light", 1280), ("dark", 390), ("light", 390), ("dark", 1280)]
+
+
+def looks(default: tuple[str, int]) -> Any:
+    """A test in every look: one of them by default, the others in the slow suite."""
+    slow = {look: [pytest.mark.slow] for look in LOOKS if look != default}
+    named = [
+        pytest.param(*look, id=f"{look[0]}-{look[1]}", marks=slow.get(look, [])) for look in LOOKS
+    ]
+    return pytest.mark.parametrize(("scheme", "width"), named)
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +95,7 @@ def looking(chromium: Any, folder: Path) -> Iterator[Any]:
     assert [words for one in made for words in (*one.complaints, *one.visit.troubles)] == []
 
 
-@pytest.mark.parametrize(("scheme", "width"), LOOKS)
+@looks(default=("light", 1280))
 def test_pages_of_a_table_in_work(wines: Server, looking: Any, scheme: str, width: int) -> None:
     looker = looking(wines, scheme, width)
     visit = looker.visit
@@ -137,7 +141,7 @@ def test_pages_of_a_table_in_work(wines: Server, looking: Any, scheme: str, widt
     looker.look("no-such-row")
 
 
-@pytest.mark.parametrize(("scheme", "width"), LOOKS)
+@looks(default=("dark", 390))
 def test_pages_of_the_set_up(
     empty: Server, looking: Any, scheme: str, width: int, tmp_path: Path
 ) -> None:
@@ -158,7 +162,7 @@ def test_pages_of_the_set_up(
     looker.look("setup-wrong")
 
 
-@pytest.mark.parametrize(("scheme", "width"), LOOKS)
+@looks(default=("dark", 390))
 def test_pages_at_the_end(nearly_done: Server, looking: Any, scheme: str, width: int) -> None:
     looker = looking(nearly_done, scheme, width)
     visit = looker.visit
@@ -181,7 +185,7 @@ def test_pages_at_the_end(nearly_done: Server, looking: Any, scheme: str, width:
     looker.look("export-end")
 
 
-@pytest.mark.parametrize(("scheme", "width"), LOOKS)
+@looks(default=("dark", 390))
 def test_pages_of_a_dispute_and_without_a_server(
     looking: Any, scheme: str, width: int, tmp_path: Path
 ) -> None:
