@@ -191,7 +191,7 @@ def test_the_next_port_is_taken_where_none_was_named():
 
 def test_only_loopback_without_a_token():
     told = refused("--demo", "--host", "0.0.0.0", "--token", "")
-    assert "without a token, everybody who reaches 0.0.0.0" in told
+    assert "without a token, anybody who reaches 0.0.0.0" in told
     assert "at least 8 characters; got 3" in refused("--demo", "--token", "abc")
 
 
@@ -237,12 +237,12 @@ def test_mistakes(tmp_path, table):
     assert "name the label column" in refused(table)
     assert "no label column 'z'" in refused(table, "--label", "z")
     assert not list(table.parent.glob("*.cpclean.db")), "a mistake leaves nothing behind"
-    assert "leave FILE out" in refused(table, "--demo")
+    assert "leave out FILE" in refused(table, "--demo")
     assert "no project" in refused("sqlite:///" + str(tmp_path / "none.db"))
     open_storage(tmp_path / "empty.db").close()
     assert "no project" in refused(tmp_path / "empty.db")
-    assert "leave --storage out" in refused(tmp_path / "empty.db", "--storage", "memory://")
-    assert "keep" in refused("-", "--label", "y") or "kept" in refused("-", "--label", "y")
+    assert "leave out --storage" in refused(tmp_path / "empty.db", "--storage", "memory://")
+    assert "answers are saved beside the table" in refused("-", "--label", "y")
 
 
 def test_options_that_would_be_ignored(tmp_path, table):
@@ -250,11 +250,11 @@ def test_options_that_would_be_ignored(tmp_path, table):
     project = f"{table}.cpclean.db"
     for option, value in (("--label", "age"), ("--neighbors", "1"), ("--val", table)):
         told = refused(project, option, value)
-        assert "FILE is a project, which keeps the table and the settings" in told
-        assert f"leave {option} out, or name a table" in told
-        assert f"{option} is about a table, but none is named" in refused(option, value)
+        assert "FILE is a project, which has the table and the settings" in told
+        assert f"leave out {option}, or name a table" in told
+        assert f"{option} needs a table: name FILE" in refused(option, value)
     told = refused(table, "--drop", "age")
-    assert "name its --label beside --drop to compare them, or leave --drop out" in told
+    assert "add --label to --drop to compare them, or leave out --drop" in told
     opened(project, "--answers-per-row", "2").close()
 
 
@@ -262,7 +262,7 @@ def test_options_that_would_be_ignored(tmp_path, table):
 def test_another_label_than_the_project_has(table, label):
     opened(table, "--label", "y", "-k", "1", "--val-share", "0.4").close()
     told = refused(table, "--label", label, "-k", "1", "--val-share", "0.4")
-    assert f"its label is 'y', not '{label}'. Go back to that label, or name another place" in told
+    assert f"its label is 'y', not '{label}'. Use that label, or choose another place" in told
 
 
 @pytest.mark.parametrize(

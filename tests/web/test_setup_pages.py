@@ -376,7 +376,7 @@ def test_the_page_says_where_answers_will_be_kept(
     monkeypatch.chdir(tmp_path)
     for place, words in (
         (_Beside(), "Answers will be saved in given.csv.cpclean.db, in the folder in which the "),
-        (_Within(open_storage("memory://")), "Answers will be saved in memory only"),
+        (_Within(open_storage("memory://")), "Answers will be in memory only"),
         (_Within(open_storage("own.db")), "Answers will be saved in &#39;own.db&#39;."),
     ):
         app = make_app(None, TOKEN, start_project=place)

@@ -29,23 +29,23 @@ PORT = 8421
 SUFFIX = ".cpclean.db"
 
 
-@click.command(short_help="The page on which people clean together.")
+@click.command(short_help="Open the page where people clean together.")
 @optional_training_options
 @validation_options
-@click.option("--demo", is_flag=True, help="Serve the table of wines of `cpclean demo`.")
+@click.option("--demo", is_flag=True, help="Serve the wine table of `cpclean demo`.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
     metavar="PORT",
-    help=f"The port to listen on.  [default: {PORT}, or the next one that is free]",
+    help=f"The port to listen on.  [default: {PORT}, or the next free one]",
 )
 @click.option("--no-browser", is_flag=True, help="Do not open a browser.")
 @click.option(
     "--answers-per-row",
     type=click.IntRange(min=1),
     metavar="N",
-    help="So many people have to say the same of a row.  [default: 1]",
+    help="Number of people who must agree on each row.  [default: 1]",
 )
 @click.option(
     "--lease",
@@ -53,27 +53,29 @@ SUFFIX = ".cpclean.db"
     default=600,
     show_default=True,
     metavar="SECONDS",
-    help="How long a question stays with the person who got it.",
+    help="How long a question is reserved for the person who got it.",
 )
 @click.option(
     "--storage",
     metavar="URL",
-    help=f"Where answers are kept: a file, or postgresql://...  [default: FILE{SUFFIX}]",
+    help=f"Where answers are saved: a file, or postgresql://...  [default: FILE{SUFFIX}]",
 )
 @click.option(
-    "--log", metavar="FILE", help="Take in the answers that cpclean clean kept there; each once."
+    "--log",
+    metavar="FILE",
+    help="Add the answers that cpclean clean saved here; each once.",
 )
 @click.option(
     "--token",
     envvar="CPCLEAN_TOKEN",
     metavar="TEXT",
-    help="What people have to know to be let in; also $CPCLEAN_TOKEN.  [default: drawn anew]",
+    help="The secret that lets people in; also $CPCLEAN_TOKEN.  [default: a new random one]",
 )
 @click.option(
     "--allow-host",
     multiple=True,
     metavar="NAME",
-    help="A name under which people reach this machine; may be repeated.",
+    help="A host name by which people reach this machine; may be repeated.",
 )
 def serve(
     training: Training,
@@ -89,11 +91,11 @@ def serve(
     token: str | None,
     allow_host: tuple[str, ...],
 ) -> None:
-    """Open a page on which people answer the questions that matter most.
+    """Open a page where people answer the questions that matter most.
 
-    FILE is the training table, with holes; every answer is in FILE.cpclean.db before it counts.
-    Or FILE is a project that was begun before: such a .db file, or the address of a database, on
-    which several servers may work at the same time. Without FILE, the page asks for one.
+    FILE is the training table, with holes; every answer is saved in FILE.cpclean.db before it
+    counts. Or FILE is a project that was started before: such a .db file, or the address of a
+    database, which several servers may use at the same time. Without FILE, the page asks for one.
 
     \b
     Example:
@@ -132,8 +134,8 @@ def _check_token(host: str, token: str) -> None:
         raise Mistake(f"--token must have at least 8 characters; got {len(token)}.")
     if not token and not is_loopback(host):
         raise Mistake(
-            f"without a token, everybody who reaches {host} could read the table and answer. Leave "
-            "--token out to have one drawn, or listen on 127.0.0.1."
+            f"without a token, anybody who reaches {host} could read the table and answer. Leave "
+            "out --token to get a random one, or listen on 127.0.0.1."
         )
 
 
@@ -159,24 +161,24 @@ def _opened(
 
     if demo:
         if training.file:
-            raise Mistake("--demo brings its own table; leave FILE out.")
+            raise Mistake("--demo has its own table: leave out FILE.")
         kept = open_storage(storage or "memory://")
         with working("Preparing the demo"):
             kept.create(_demo(training, validation, answers_per_row or 1))
         return _Opened(kept)
     if training.file and _is_storage(training.file):
         if storage is not None:
-            raise Mistake("FILE is a project itself; leave --storage out.")
+            raise Mistake("FILE is a project itself: leave out --storage.")
         if given := _table_option():
             raise Mistake(
-                "FILE is a project, which keeps the table and the settings that it was begun with: "
-                f"leave {given} out, or name a table and another place with --storage."
+                "FILE is a project, which has the table and the settings that it was started with: "
+                f"leave out {given}, or name a table, and another place with --storage."
             )
         return _Opened(_with_project(open_storage(training.file, create=False)))
     if training.file:
         return _Opened(_of_table(training, validation, storage, answers_per_row))
     if given := _table_option():
-        raise Mistake(f"{given} is about a table, but none is named: name FILE, or leave it out.")
+        raise Mistake(f"{given} needs a table: name FILE, or leave out {given}.")
     if storage is None:
         return _Opened(None, _Beside())
     kept = open_storage(storage)
@@ -210,7 +212,7 @@ def _is_storage(file: str) -> bool:
 
 def _with_project(storage: Storage) -> Storage:
     if storage.project() is None:
-        raise Mistake(f"there is no project in {storage.name} yet; begin one with a table.")
+        raise Mistake(f"there is no project in {storage.name} yet. Start one with a table.")
     return storage
 
 
@@ -224,7 +226,7 @@ def _of_table(
     from cpclean.storage.opening import open_storage
 
     if training.file == "-" or (storage is None and "://" in training.file):
-        raise Mistake("answers are kept beside the table: name a file, or a place with --storage.")
+        raise Mistake("answers are saved beside the table: name a file, or a place with --storage.")
     if not Path(training.file).expanduser().exists() and "://" not in training.file:
         raise Mistake(f"there is no file {training.file!r}.")
     place = storage or f"{training.file}{SUFFIX}"
@@ -236,14 +238,14 @@ def _of_table(
         if before is not None and not training.label:
             if given := _table_option():
                 raise Mistake(
-                    f"{kept.name} has a project of this table already: name its --label beside "
-                    f"{given} to compare them, or leave {given} out to go on with it."
+                    f"{kept.name} has a project of this table already: add --label to {given} to "
+                    f"compare them, or leave out {given} to continue with it."
                 )
             return kept
         if before is not None and training.label != str(before.table.label):
             raise Mistake(
                 f"{kept.name} belongs to something else: its label is {before.table.label!r}, not "
-                f"{training.label!r}. Go back to that label, or name another place with --storage."
+                f"{training.label!r}. Use that label, or choose another place with --storage."
             )
         if project is None:
             wanted = answers_per_row or (before.settings.answers_per_row if before else 1)
@@ -274,7 +276,7 @@ def _take_in(storage: Storage | None, log: str) -> None:
 
     project = None if storage is None else storage.project()
     if storage is None or project is None:
-        raise Mistake("the answers of --log belong to a table: name it, with its label.")
+        raise Mistake("the answers of --log belong to a table: name it and its label.")
     known = Counter(_words(one) for one in storage.events() if one.kind != "undo")
     seen: Counter[str] = Counter()
     told = []
@@ -315,8 +317,8 @@ def _check_same(project: Project, before: Project, name: str) -> None:
     then = {**before.belongs, "answers_per_row": project.belongs["answers_per_row"]}  # may change
     if differs := differences(then, project.belongs):
         raise Mistake(
-            f"{name} belongs to something else: {offenders(differs, limit=4)}. Go back to what it "
-            "was begun with, or name another place with --storage."
+            f"{name} belongs to something else: {offenders(differs, limit=4)}. Use what it was "
+            "started with, or choose another place with --storage."
         )
 
 
@@ -401,7 +403,7 @@ class _Within:
     def where(self, file: str) -> str:
         """What the page says of it."""
         if self.storage.name == "memory":
-            return "Answers will be saved in memory only, until the server is stopped: export them."
+            return "Answers will be in memory only, until the server stops: export them first."
         return f"Answers will be saved in {self.storage.name}."
 
     def __call__(self, project: Project) -> Storage:
