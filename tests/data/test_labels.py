@@ -141,9 +141,9 @@ def test_at_most_three_missing_labels_are_named() -> None:
         (["a", 1, "b"], "sortable among each other; '<' not supported between instances of"),
         ([1j, 2j, "b"], "sortable among each other; '<' not supported"),
         ([DAY, "a", "b"], "sortable among each other; '<' not supported"),
-        (np.zeros((3, 1)), r"labels must be one-dimensional, one a row; got shape \(3, 1\)"),
-        (np.array(5), r"labels must be one-dimensional, one a row; got shape \(\)"),
-        (pd.DataFrame({"a": [1, 2, 3]}), r"one-dimensional, one a row; got shape \(3, 1\)"),
+        (np.zeros((3, 1)), r"labels must be one-dimensional, one per row; got shape \(3, 1\)"),
+        (np.array(5), r"labels must be one-dimensional, one per row; got shape \(\)"),
+        (pd.DataFrame({"a": [1, 2, 3]}), r"one-dimensional, one per row; got shape \(3, 1\)"),
     ],
 )
 def test_labels_that_cannot_be_classes(labels: object, message: str) -> None:

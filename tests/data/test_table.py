@@ -132,13 +132,13 @@ def test_one_class_is_a_warning() -> None:
             "there is no label column 'z'; the columns are 'age', 'city', 'member', 'since', 'y'",
         ),
         (3, "there is no label column '3'; the columns are 'age'"),
-        (None, 'name the label column, as in label="y", or give one label a row'),
+        (None, 'name the label column, as in label="y", or give one label per row'),
         ([0, 1], "the table has 6 rows, but 2 labels were given"),
         ([0, 1, None, math.nan, pd.NA, None], "missing in row 2, 3, 4 and 1 more. Pass drop_unl"),
         ({"a", "b"}, "labels must be in the order of the rows; got a set. Use a list"),
         ({0: "a", 1: "b"}, "labels must be in the order of the rows; got a dict. Use a list"),
-        (np.zeros((6, 1)), r"labels must be one-dimensional, one a row; got shape \(6, 1\)"),
-        (FRAME[["y"]], r"labels must be one-dimensional, one a row; got shape \(6, 1\)"),
+        (np.zeros((6, 1)), r"labels must be one-dimensional, one per row; got shape \(6, 1\)"),
+        (FRAME[["y"]], r"labels must be one-dimensional, one per row; got shape \(6, 1\)"),
     ],
 )
 def test_bad_labels(label: Any, message: str) -> None:

@@ -14,13 +14,16 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from decimal import Decimal
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
+from itertools import repeat
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from cpclean.data.coding import Coded, are_none, coded, exactly_coded, objects
 from cpclean.data.decisions import Decision
+from cpclean.data.rows import Bools, Floats
 from cpclean.errors import TableError, offenders
 
 KINDS = ("numeric", "categorical", "boolean", "date", "duration")
@@ -89,19 +92,48 @@ class Column:
     zone: tzinfo | None = None  # of dates that all come with the same one
 
     @cached_property
-    def missing(self) -> npt.NDArray[np.bool_]:
+    def missing(self) -> Bools:
         if self.kind == "categorical":
-            return np.array([value is None for value in self.values], dtype=bool)
+            return are_none(self.values)
         return np.asarray(np.isnan(self.values))
 
     @cached_property
     def observed(self) -> npt.NDArray[Any]:
-        return self.values[~self.missing]
+        return self.values[~self.missing] if self.missing.any() else self.values
+
+    @cached_property
+    def categories(self) -> Coded:
+        """The observed categories in order of appearance, and each row's; -1 for a hole."""
+        codes, distinct = coded(self.observed.tolist())
+        if len(codes) == len(self.values):
+            return Coded(codes, distinct)
+        everywhere = np.full(len(self.values), -1, dtype=np.int64)
+        everywhere[~self.missing] = codes
+        return Coded(everywhere, distinct)
+
+    @cached_property
+    def ordered(self) -> Floats:
+        """The observed numbers in ascending order."""
+        return np.sort(self.observed)
+
+    @cached_property
+    def n_distinct(self) -> int:
+        """How many different values are observed."""
+        if self.kind == "categorical":
+            return len(self.categories.distinct)
+        return len(self.ordered) and 1 + int((self.ordered[1:] != self.ordered[:-1]).sum())
 
     @cached_property
     def frequencies(self) -> Counter[Hashable]:
-        """How often each value is observed."""
-        return Counter(self.observed.tolist())
+        """How often each value is observed, in order of appearance."""
+        if self.kind == "categorical":
+            codes, distinct = self.categories
+            times = np.bincount(codes[codes >= 0], minlength=len(distinct))
+            return Counter(dict(zip(distinct, times.tolist(), strict=True)))
+        _, first, times = np.unique(self.observed, return_index=True, return_counts=True)
+        order = np.argsort(first)
+        values = self.observed[first[order]].tolist()
+        return Counter(dict(zip(values, times[order].tolist(), strict=True)))
 
     def shown(self, value: Any) -> Any:
         """A stored value as a person knows it; None for a hole."""
@@ -117,6 +149,20 @@ class Column:
         if self.kind == "duration":
             return timedelta(seconds=value)
         return int(value) if self.whole and float(value).is_integer() else float(value)
+
+    def all_shown(self, values: npt.NDArray[Any]) -> list[Any]:
+        """Many stored values as a person knows them, as `shown` does it one by one."""
+        if self.kind == "categorical":
+            return list(values.tolist())
+        if self.kind == "numeric":
+            shown = objects(values.tolist())
+            if self.whole:
+                whole = values == np.floor(values)
+                shown[whole] = objects(list(map(int, shown[whole].tolist())))
+            shown[np.isnan(values)] = None
+            return list(shown.tolist())
+        distinct, places = np.unique(values, return_inverse=True)
+        return list(objects(list(map(self.shown, distinct.tolist())))[places].tolist())
 
     def stored(self, value: Any) -> Any:
         """The opposite of `shown`: a person's value as the column stores it."""
@@ -139,7 +185,7 @@ class Column:
     @property
     def decision(self) -> Decision:
         """What is decided about the column if it has a place in the space."""
-        distinct = len(self.frequencies)
+        distinct = self.n_distinct
         if self.rounded:
             return Decision("rounded")
         if self.kind != "categorical":
@@ -159,20 +205,25 @@ def column_from_objects(
 ) -> Column:
     """A column out of plain Python values, its kind detected unless given."""
     tokens = stripped(null_tokens)
-    values, dropped_token = _without_nulls(list(items), tokens)
-    present = [value for value in values if value is not None]
+    given = list(items)
+    codes, distinct = exactly_coded(given)
+    nothing = list(map(is_null, distinct))
+    token = [
+        not gone and is_token(one, tokens) for one, gone in zip(distinct, nothing, strict=True)
+    ]
+    null = np.array(nothing, dtype=bool) | np.array(token, dtype=bool)
+    present = [one for one, absent in zip(distinct, null.tolist(), strict=True) if not absent]
+    types = set(map(type, present))
     if kind is None:
-        kind = _kind_of(present, numbers_may_be_text=dropped_token)
+        kind = _kind_of(types, present, numbers_may_be_text=any(token))
     if kind == "categorical":
         _check_hashable(name, present)
-        array = np.empty(len(values), dtype=object)
-        for row, value in enumerate(values):  # one by one: NumPy would unpack tuples
-            array[row] = value
-        return Column(name, kind, array)
+        # The texts of a frame are often new objects in every row: one of each is enough.
+        values = objects(distinct)[codes] if types == {str} else objects(given)
+        values[null[codes]] = None
+        return Column(name, kind, values)
     try:
-        numbers = np.array(
-            [math.nan if value is None else _number(value, kind) for value in values]
-        )
+        numbers = _numbers(given, Coded(codes, distinct), null, kind)
     except (TypeError, ValueError, OverflowError) as problem:
         raise TableError(
             f"column {name!r} cannot be read as {kind}: {problem}.",
@@ -180,23 +231,28 @@ def column_from_objects(
             field="kinds",
             column=name,
         ) from problem
-    text = any(isinstance(value, str) for value in present)
-    whole = kind == "numeric" and all(isinstance(value, int | np.integer) for value in present)
-    numbers, rounded = numbers.astype(np.float64), kind == "numeric" and rounds(present)
+    text = any(issubclass(one, str) for one in types)
+    whole = kind == "numeric" and all(issubclass(one, int | np.integer) for one in types)
+    rounded = kind == "numeric" and rounds(present)
     column = Column(name, kind, numbers, whole, "categorical" if text else "", rounded)
-    zones = {getattr(value, "tzinfo", None) for value in present} if kind == "date" else set()
-    return checked(replace(column, zone=zones.pop()) if len(zones) == 1 else column)
+    if kind == "date":  # equal moments may come with different zones
+        shown = objects(given)[~null[codes]]
+        zones = set(map(getattr, shown, repeat("tzinfo"), repeat(None)))
+        column = replace(column, zone=zones.pop()) if len(zones) == 1 else column
+    return checked(column)
 
 
-def _without_nulls(given: list[Any], tokens: tuple[str, ...]) -> tuple[list[Any], bool]:
-    """None for every null and null token, and whether there are tokens; texts are judged once."""
-    texts = {text: is_token(text, tokens) for text in {one for one in given if type(one) is str}}
-    values, dropped = [], False
-    for item in given:
-        token = texts[item] if type(item) is str else not is_null(item) and is_token(item, tokens)
-        values.append(None if token or (type(item) is not str and is_null(item)) else item)
-        dropped = dropped or token
-    return values, dropped
+def _numbers(given: list[Any], coded: Coded, null: Bools, kind: str) -> Floats:
+    """Every item as a number; NaN for those whose distinct value is null."""
+    floats = {float, np.float64, np.float32, np.float16}  # 0.0 and -0.0 are equal, but not the same
+    if kind == "numeric" or floats & set(map(type, coded.distinct)):
+        present = objects(given)
+        present[null[coded.codes]] = math.nan
+        read = float if kind == "numeric" else partial(_number, kind=kind)
+        return np.fromiter(map(read, present), dtype=np.float64, count=len(given))
+    pairs = zip(coded.distinct, null.tolist(), strict=True)
+    numbers = [math.nan if absent else _number(one, kind) for one, absent in pairs]
+    return np.array(numbers, dtype=np.float64)[coded.codes]
 
 
 def rounds(values: Iterable[Any]) -> bool:
@@ -301,7 +357,7 @@ def as_kind(column: Column, kind: str) -> Column:
         return column
     given = column.given or column.kind
     if kind == "categorical" or column.kind == "categorical":
-        shown = [column.shown(value) for value in column.values]
+        shown = column.all_shown(column.values)
         return replace(column_from_objects(column.name, shown, kind), given=given)
     return checked(replace(column, kind=kind, given=given))
 
@@ -348,18 +404,21 @@ def duration_seconds(value: Any) -> float:
     return timedelta(**parts).total_seconds()
 
 
-def _kind_of(present: list[Any], numbers_may_be_text: bool) -> str:
-    if present and all(isinstance(value, bool | np.bool_) for value in present):
+def _kind_of(types: set[type], present: list[Any], numbers_may_be_text: bool) -> str:
+    def all_are(*kinds: type) -> bool:
+        return all(issubclass(one, kinds) for one in types)
+
+    if types and all_are(bool, np.bool_):
         return "boolean"
     # Before the numbers, for NumPy takes its durations for some.
-    if present and all(isinstance(value, timedelta | np.timedelta64) for value in present):
+    if types and all_are(timedelta, np.timedelta64):
         return "duration"
-    if all(isinstance(value, int | float | np.number | Decimal) for value in present):
+    if all_are(int, float, np.number, Decimal):
         return "numeric"
-    if all(isinstance(value, date | np.datetime64) for value in present):
+    if all_are(date, np.datetime64):
         return "date"
     # Text that is only a column of numbers because a token like "?" stood among them.
-    if numbers_may_be_text and all(_is_number_text(value) for value in present):
+    if numbers_may_be_text and all(map(_is_number_text, present)):
         return "numeric"
     return "categorical"
 

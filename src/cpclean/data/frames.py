@@ -28,6 +28,8 @@ from cpclean.errors import TableError, TableWarning, offenders
 
 # Doubles hold whole numbers without gaps up to here.
 _LARGEST = 2**53
+# Until 2033: up to here, seconds with six decimals are the same however they are worked out.
+_NEAR_MICROSECONDS = 2 * 10**15
 
 
 def columns_from(
@@ -196,14 +198,42 @@ def _from_series(name: str, series: Any, tokens: tuple[str, ...]) -> Column:
     dtype = series.dtype
     if dtype.is_numeric() and not dtype.is_decimal():
         try:
-            numbers = np.array(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+            numbers = _as_floats(series)
         except ValueError:  # pyarrow refuses whole numbers that it would have to round
             listed = series.to_list()
             numbers = np.array([np.nan if is_null(one) else float(one) for one in listed])
         whole = dtype.is_integer()
         rounded = whole and _rounded(numbers, series.to_list)
         return checked(Column(name, "numeric", numbers, whole, rounded=rounded))
-    return column_from_objects(name, series.to_list(), _KINDS.get(type(dtype)), tokens)
+    kind = _KINDS.get(type(dtype))
+    if kind == "boolean":
+        return checked(Column(name, kind, _as_floats(series)))
+    if kind == "date" and (moments := _moments(series)) is not None:
+        return checked(Column(name, kind, moments))
+    return column_from_objects(name, series.to_list(), kind, tokens)
+
+
+def _as_floats(series: Any) -> Floats:
+    """A copy of numbers or truths, NaN where they are null."""
+    return np.array(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+
+
+def _moments(series: Any) -> Floats | None:
+    """Dates without a zone as seconds since 1970; None where that takes a look at each of them."""
+    if getattr(series.dtype, "time_zone", None) is not None:
+        return None
+    given = series.to_numpy()
+    if given.dtype.kind != "M":
+        return None
+    whole = given.astype("M8[us]").astype(np.int64)
+    null = np.isnat(given)
+    # Libraries differ in how they round what is finer, or farther away.
+    usual = (given == given.astype("M8[us]")) & (np.abs(whole) < _NEAR_MICROSECONDS)
+    if not (usual | null).all():
+        return None
+    moments = whole / 1e6
+    moments[null] = np.nan
+    return np.asarray(moments)
 
 
 _KINDS: dict[Any, str] = {

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cpclean.data.coding import are_none, coded, exactly_coded, objects
 from cpclean.data.columns import Column, is_null, is_token
 from cpclean.data.rows import listed
 from cpclean.errors import DataError, TableError, offenders
@@ -27,38 +28,31 @@ def encode_labels(labels: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any]]
         classes, codes = np.unique(array, return_inverse=True)
         return codes.astype(np.int64), classes
     try:
-        ordered = sorted(set(array.tolist()))
+        found, distinct = coded(array.tolist())
+        order = sorted(range(len(distinct)), key=distinct.__getitem__)
     except TypeError as problem:
         raise DataError(
             f"labels must be hashable and sortable among each other; {problem}. "
             "Use one kind of label, for instance text, for all rows."
         ) from problem
-    number = {label: code for code, label in enumerate(ordered)}
-    classes = _object_array(ordered)
-    return np.array([number[label] for label in array], dtype=np.int64), classes
+    return np.argsort(order)[found], objects([distinct[place] for place in order])
 
 
 def _one_dimensional(labels: Any) -> npt.NDArray[Any]:
     if isinstance(labels, np.ndarray) or hasattr(labels, "__array__"):
         array = np.asarray(labels)
     else:
-        given = listed(labels, "labels must be a sequence with one label a row")
+        given = listed(labels, "labels must be a sequence with one label per row")
         try:
             array = np.asarray(given)
         except ValueError:  # tuples of different lengths
-            array = _object_array(given)
+            array = objects(given)
         # NumPy would silently turn 1 into "1" beside text, True into 1 beside numbers, and
         # tuples into a second axis.
         if array.ndim != 1 or len({type(label) for label in given}) > 1:
-            array = _object_array(given)
+            array = objects(given)
     if array.ndim != 1:
-        raise DataError(f"labels must be one-dimensional, one a row; got shape {array.shape}.")
-    return array
-
-
-def _object_array(items: list[Any]) -> npt.NDArray[Any]:
-    array = np.empty(len(items), dtype=object)
-    array[:] = items
+        raise DataError(f"labels must be one-dimensional, one per row; got shape {array.shape}.")
     return array
 
 
@@ -68,7 +62,7 @@ def _missing(array: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     if array.dtype.kind in "mM":
         return np.asarray(np.isnat(array))
     if array.dtype.kind == "O":
-        return np.array([is_null(label) for label in array], dtype=bool)
+        return exactly_coded(array.tolist()).each(is_null)
     return np.zeros(len(array), dtype=bool)
 
 
@@ -84,7 +78,7 @@ def split_label(
     n_rows = len(columns[0].values)
     if label is None:
         raise TableError(
-            'name the label column, as in label="y", or give one label a row as label=labels.'
+            'name the label column, as in label="y", or give one label per row as label=labels.'
         )
     if n_rows == 0:
         raise TableError("a table needs at least one row; got none.")
@@ -92,13 +86,13 @@ def split_label(
         listed = _listed(label, tokens)
         if len(listed) != n_rows:
             raise TableError(f"the table has {n_rows} rows, but {len(listed)} labels were given.")
-        return columns, _object_array(listed), None
+        return columns, objects(listed), None
     label = str(label)  # columns of pandas may be called by numbers
     found = [column for column in columns if column.name == label]
     if not found:
         names = offenders((repr(column.name) for column in columns), 8)
         raise TableError(f"there is no label column {label!r}; the columns are {names}.")
-    labels = _object_array([found[0].shown(value) for value in found[0].values])
+    labels = objects(found[0].all_shown(found[0].values))
     rest = [column for column in columns if column.name != label]
     if not rest:
         raise TableError(f"besides the label {label!r} a table needs at least one column.")
@@ -111,17 +105,20 @@ def _listed(labels: Any, tokens: tuple[str, ...]) -> list[Any]:
             f"labels must be in the order of the rows; got a {type(labels).__name__}. Use a list."
         )
     if len(getattr(labels, "shape", (0,))) != 1:
-        raise TableError(f"labels must be one-dimensional, one a row; got shape {labels.shape}.")
+        raise TableError(f"labels must be one-dimensional, one per row; got shape {labels.shape}.")
     for method in ("tolist", "to_pylist"):  # arrays and series; pyarrow
         if hasattr(labels, method):
             labels = getattr(labels, method)()
             break
-    return [None if is_null(one) or is_token(one, tokens) else one for one in labels]
+    given = list(labels)
+    found = objects(given)
+    found[exactly_coded(given).each(lambda one: is_null(one) or is_token(one, tokens))] = None
+    return list(found.tolist())
 
 
 def labelled_rows(labels: npt.NDArray[Any], drop: bool) -> npt.NDArray[np.int64]:
     """The rows that have a label; all of them, unless others may be dropped."""
-    null = np.array([label is None for label in labels], dtype=bool)
+    null = are_none(labels)
     if null.any() and not drop:
         raise TableError(
             f"every row needs a label; missing in row "
