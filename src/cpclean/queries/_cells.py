@@ -47,13 +47,13 @@ def cell_gains(index, rows, rank, at, beyond, before, gains):
         for cell in range(index.n_cells[row]):
             codes = index.codes[index.codes_at[row] + cell * size :]
             prior = index.prior[index.prior_at[row] :]
-            # Step 1.
+            # Step 1: as many groups as there are values.
             n_groups = 0
             for j in range(size):
                 n_groups = max(n_groups, codes[j] + 1)
             sums[:n_groups] = 0.0
             mass[:n_groups] = 0.0
-            # Step 2.
+            # Step 2: add every candidate to the group of its value.
             for j in range(size):
                 place = rank[first + j]
                 group = codes[j]
@@ -61,7 +61,7 @@ def cell_gains(index, rows, rank, at, beyond, before, gains):
                 for label in range(n_labels):
                     share = at[place, label] if place >= 0 else beyond[i, label]
                     sums[group, label] += prior[j] * share
-            # Step 3.
+            # Step 3: what knowing the value is expected to leave.
             left = 0.0
             for group in range(n_groups):
                 if mass[group] > 0.0:

@@ -56,7 +56,7 @@ def possible(near_ptr, side, label_ptr, present, event_ptr, event, n_neighbors, 
         total_can = 0
         total_must = 0
         for e in range(event_ptr[p], event_ptr[p + 1]):
-            # Step 1.
+            # Step 1: one more row that can be nearer, or that must be.
             code = event[e]
             joined = code < 0
             if joined:
@@ -70,10 +70,10 @@ def possible(near_ptr, side, label_ptr, present, event_ptr, event, n_neighbors, 
                 total_can += 1
             if joined:
                 continue
-            # Step 2.
+            # Step 2: too many rows must be nearer.
             if total_must > n_neighbors:
                 break
-            # Step 3.
+            # Step 3: labels that this threshold lets win.
             for label in range(n_labels):
                 found = present[label_ptr[p] + label]
                 if not out[p, found]:

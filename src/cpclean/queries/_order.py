@@ -546,14 +546,14 @@ def positions(rows, metric, X, near_ptr, near, bound, reach, n_neighbors, slack,
     rank = np.empty(4096 if want_rank else 0, np.int64)
     n_ranked = 0
     for p in range(n_points):
-        # Steps 1 and 2.
+        # Steps 1 and 2: open rows as far as they can matter.
         own = near[near_ptr[p] : near_ptr[p + 1]]
         radius = _open(rows, metric, X[p], own, bound[near_ptr[p] : near_ptr[p + 1]], reach[p],
                        slack, work)  # fmt: skip
         used = work.pool[: own.shape[0], _END].max()
         if want_rank and n_ranked + used > rank.shape[0]:
             rank = _grown(rank, n_ranked, 2 * (n_ranked + used))
-        # Step 3.
+        # Step 3: collect what lies within.
         begin = row_ptr[p]
         n, n_kept = _collect(own.shape[0], radius, work, rank, n_ranked, kept[begin:],
                              beyond[begin:])  # fmt: skip
@@ -564,7 +564,7 @@ def positions(rows, metric, X, near_ptr, near, bound, reach, n_neighbors, slack,
             weight = _grown(weight, at, 2 * (at + n))
             nearer = _grown(nearer, at, 2 * (at + n))
             far = _grown(far, at, 2 * (at + n))
-        # Steps 4 and 5.
+        # Steps 4 and 5: sort, merge, sum.
         n = _emit(n, beyond[begin:end], work, owner[at:], weight[at:], nearer[at:], far[at:])
         if want_rank:
             for i in range(n_ranked, n_ranked + used):
@@ -647,7 +647,7 @@ def extremes(rows, metric, X, near_ptr, near, bound, reach, most_opened):
     total = np.empty(largest)
     norm = np.empty(largest)
     for p in range(n_points):
-        # Step 6.
+        # Step 6: choose the rows to open.
         own = near[near_ptr[p] : near_ptr[p + 1]]
         bounds = bound[near_ptr[p] : near_ptr[p + 1]]
         nonzero = np.flatnonzero(X[p])
@@ -661,7 +661,7 @@ def extremes(rows, metric, X, near_ptr, near, bound, reach, most_opened):
             _sort(bounds, opened, spare, counts)
             radius = np.nextafter(bounds[opened[n_opened]], -np.inf)
             opened[:n_opened].sort()
-        # Step 7.
+        # Step 7: where each row begins and ends.
         n = 0
         for local in opened[:n_opened]:
             row = own[local]
@@ -681,7 +681,7 @@ def extremes(rows, metric, X, near_ptr, near, bound, reach, most_opened):
             event[n] = 2 * local + 1
             distance[n] = high
             n += high <= radius
-        # Step 8.
+        # Step 8: events from near to far.
         _sort(distance[:n], order, spare, counts)
         at = ptr[p]
         for i in range(n):

@@ -222,7 +222,7 @@ def _scan(side, owner, weight, nearer, far, votes, size, slack, room, shares, wa
                 waiting[other] += deciding * poly[seeded]
             elif votes[other] == 1:
                 waiting[other] += deciding
-        # Step 4.
+        # Step 4: stop when the rest cannot change the answer.
         if modulus is None:
             enough = slack if want_sums else _NEGLIGIBLE * min(shares[0], shares[1])
             if behind[0] * behind[1] <= enough:
@@ -296,7 +296,7 @@ def race_conditionals(places, side, points, votes, slack, shares, own, own_beyon
         begin, end = places.ptr[p], places.ptr[p + 1]
         rows = slice(places.row_ptr[p], places.row_ptr[p + 1])
         sides, beyond, mean = side[rows], places.beyond[rows], own_beyond[rows]
-        # Steps 1 to 4.
+        # Steps 1 to 4: the scan.
         used = _scan_point(places, side, p, votes, slack, room, shares[i], True, None)
         total = shares[i, 0] + shares[i, 1]
         shares[i, 0] /= total

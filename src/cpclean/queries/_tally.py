@@ -163,7 +163,7 @@ def tally(label, owner, weight, nearer, far, n_labels, winners, n_neighbors, wan
         tree_at[m + 1] = tree_at[m] + _full_tree(in_label[m])
     row_nodes = np.zeros((tree_at[n_labels], size), weight.dtype)
     row_nodes[:, 0] = 1
-    # Step 2.
+    # Step 2: label trees, one per winner and number of votes.
     label_nodes = np.zeros((n_winners, n_neighbors, _full_tree(n_labels), size), weight.dtype)
     label_nodes[:, :, :, 0] = 1
     for m in range(n_labels):
