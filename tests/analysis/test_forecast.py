@@ -106,7 +106,7 @@ def test_truth_as_numbers_and_as_rows_say_the_same() -> None:
 def test_wrong_wishes(session: CleaningSession, tables: Any) -> None:
     with pytest.raises(CPCleanError, match="n_random must be at least 1; got 0"):
         compared(session, tables[1], n_random=0)
-    with pytest.raises(CPCleanError, match="truth must have one row a row of the data"):
+    with pytest.raises(CPCleanError, match="truth must have one row per row of the data"):
         compared(session, tables[1][:5])
 
 

@@ -214,8 +214,11 @@ def test_bad_truths(truth: Any, message: str) -> None:
     [
         (None, r"the truth is not known: pass truth=the number of every row's true candidate"),
         ([0, 1], r"truth names candidate 1 of row 1, which has candidates 0 to 0"),
-        ([0], r"truth must give the number of a candidate for each of 2 rows.*got 1 of int64"),
-        ([0.0, 0.0], r"for each of 2 rows, or the true rows; got 2 of float64"),
+        (
+            [0],
+            r"truth must be the number of a candidate for each of 2 rows.*got an array of 1 int64",
+        ),
+        ([0.0, 0.0], r"for each of 2 rows, or the true rows; got an array of 2 float64"),
     ],
 )
 def test_bad_candidate_numbers(truth: Any, message: str) -> None:

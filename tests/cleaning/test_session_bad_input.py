@@ -84,19 +84,27 @@ def test_answers_that_a_table_cannot_take(
         ({"X_val": [1.0]}, QueryError, r"X must have two dimensions"),
         ({"metric": "near"}, QueryError, r"metric must be one of.*got 'near'"),
         ({"n_jobs": 0}, QueryError, r"n_jobs must be None.*got 0"),
-        ({"y_val": ["a"]}, CPCleanError, r"one label a validation point, 3 in all; got shape \(1,"),
-        ({"y_val": "aab"}, CPCleanError, r"one label a validation point.*got shape \(\)"),
-        ({"y_val": [0, 1, 1]}, CPCleanError, r"labels such as the data has, 'a', 'b'; got 0, 1"),
+        (
+            {"y_val": ["a"]},
+            CPCleanError,
+            r"one label per validation point, 3 in all; got shape \(1,",
+        ),
+        ({"y_val": "aab"}, CPCleanError, r"one label per validation point.*got shape \(\)"),
+        ({"y_val": [0, 1, 1]}, CPCleanError, r"labels of the data, 'a', 'b'; got 0, 1"),
         ({"strategy": "best"}, CPCleanError, r"strategy must be one of cpclean.*got 'best'"),
         ({"strategy": None}, CPCleanError, r"strategy must be one of cpclean.*got None"),
         ({"strategy": "cost"}, CPCleanError, r'"cost" needs costs: one per row, or a dict'),
-        ({"costs": [1.0]}, CPCleanError, r"costs must be one number a row, 4 in all.*shape \(1,\)"),
-        ({"costs": "much"}, CPCleanError, r"costs must be one number a row.*got 'much'"),
+        (
+            {"costs": [1.0]},
+            CPCleanError,
+            r"costs must be one number per row, 4 in all.*shape \(1,\)",
+        ),
+        ({"costs": "much"}, CPCleanError, r"costs must be one number per row.*got 'much'"),
         ({"costs": [1.0, 0.0, 1.0, 1.0]}, CPCleanError, r"above 0; got 0\.0 for row 1"),
         ({"costs": [1.0, np.nan, 1.0, 1.0]}, CPCleanError, r"above 0; got nan for row 1"),
-        ({"costs": {1: 2.0}}, CPCleanError, r"name every column with holes; 0 is missing"),
+        ({"costs": {1: 2.0}}, CPCleanError, r"name every column with holes; missing: 0"),
         ({"costs": {0: -1.0}}, CPCleanError, r"above 0; got \{0: -1\.0\}"),
-        ({"costs": {0: "much"}}, CPCleanError, r"costs must be one number a column; got"),
+        ({"costs": {0: "much"}}, CPCleanError, r"costs must be one number per column; got"),
         ({"budget": -1}, CPCleanError, r"budget must be None or an int of at least 0; got -1"),
         ({"budget": 2.5}, CPCleanError, r"budget must be None or an int.*got 2\.5"),
         (
@@ -154,7 +162,9 @@ def test_undo_too_deep(session: CleaningSession) -> None:
     session.skip(3)
     before = seen(session)
     for n in (3, 0, -1, 1.0, "1"):
-        with pytest.raises(CPCleanError, match="undo takes back 1 to 2 answers here; got"):
+        with pytest.raises(
+            CPCleanError, match=r"n must be an int from 1 to 2 \(the number of answers\); got"
+        ):
             session.undo(n)
     assert seen(session) == before
 

@@ -129,7 +129,11 @@ GOOD = {"row": 1, "candidate": 0}
         ([GOOD, {"candidate": 0}], AnswerError, "answer 1 must be a dict"),
         ([GOOD, {"row": 0, "candidate": 0, "skip": True}], AnswerError, "answer 1 must be a dict"),
         ([GOOD, {"row": 0, "skip": False}], AnswerError, "answer 1 must be a dict"),
-        ([GOOD, {"row": 0, "candidate": None}], AnswerError, "answer 1: tell takes.*got neither"),
+        (
+            [GOOD, {"row": 0, "candidate": None}],
+            AnswerError,
+            "answer 1: an answer about row 0 must be.*neither",
+        ),
         (
             [GOOD, {"row": 0, "candidate": 7}],
             UnknownRowError,

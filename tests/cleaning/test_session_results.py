@@ -120,7 +120,7 @@ def test_precomputed_distances(data: IncompleteDataset) -> None:
     given.undo(3)
     assert given.gains().tolist() == CleaningSession(data, X, 1).gains().tolist()
     before = seen(given)
-    with pytest.raises(AnswerError, match="distances are given for the candidates of row 0 only"):
+    with pytest.raises(AnswerError, match="distances are known only for the candidates of row 0"):
         given.tell(0, value=[4.5])
     assert seen(given) == before
 
@@ -155,5 +155,5 @@ def test_a_metric_that_is_a_function(data: IncompleteDataset) -> None:
 def test_too_many_distances_for_a_function(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cpclean.cleaning.board.MEASURED_BYTES", 100)
     data = IncompleteDataset([[[0.0], [5.0]], [[1.0]]], [0, 1])
-    with pytest.raises(QueryError, match=r"takes 0\.0 GB here and may take.*named metric"):
+    with pytest.raises(QueryError, match=r"would take 0\.0 GB here; the limit is.*named metric"):
         CleaningSession(data, np.arange(9.0)[:, None], 1, metric=weighed)

@@ -144,12 +144,12 @@ def test_nothing_to_do(data: IncompleteDataset) -> None:
 @pytest.mark.parametrize(
     ("truth", "named", "message"),
     [
-        ([0, 0, 0], {}, r"number of a candidate for each of 4 rows.*got 3 of int"),
-        ([0.5] * 4, {}, r"number of a candidate for each of 4 rows.*got 4 of float"),
+        ([0, 0, 0], {}, r"number of a candidate for each of 4 rows.*got an array of 3 int"),
+        ([0.5] * 4, {}, r"number of a candidate for each of 4 rows.*got an array of 4 float"),
         ([0, 0, 1, 0], {}, r"truth names candidate 1 of row 2, which has candidates 0 to 0"),
         ([0, -1, 0, 0], {}, r"truth names candidate -1 of row 1"),
-        (np.zeros((3, 1)), {}, r"one row a row of the data, shape \(4, 1\); got \(3, 1\)"),
-        (None, {}, r"one row a row of the data"),
+        (np.zeros((3, 1)), {}, r"one row per row of the data, shape \(4, 1\); got \(3, 1\)"),
+        (None, {}, r"one row per row of the data"),
         ("abc", {}, r"truth must be numbers; got str"),
         ([0, 0, 0, 0], {"exact": True}, r"exact answers need the true rows"),
         ([0, 0, 0, 0], {"budget": -1}, r"budget must be None or an int of at least 0; got -1"),
@@ -170,7 +170,7 @@ def test_a_true_frame_with_holes() -> None:
     session = CleaningSession(IncompleteTable(with_holes(whole), label="y"), whole, 3)
     with pytest.raises(TableError, match="must be complete; found holes at row"):
         simulate(session, with_holes(whole))
-    with pytest.raises(CPCleanError, match=r"one row a row of the data.*got \(59, "):
+    with pytest.raises(CPCleanError, match=r"one row per row of the data.*got \(59, "):
         simulate(session, whole.iloc[:-1])
     assert session.answers == []
 
@@ -238,7 +238,7 @@ def test_ctrl_c_gives_what_is_done(seconds: float) -> None:
     assert running.returncode == 0, errors
     assert out.startswith("back ")
     assert out.endswith("whole\n")
-    assert "answers, which are kept." in errors
+    assert "; nothing is lost." in errors
     assert "Traceback" not in errors
 
 
@@ -258,4 +258,4 @@ def test_ctrl_c_at_any_moment(
 
     monkeypatch.setattr(session, call, interrupted)
     assert len(simulate(session, [1, 0, 0, 2], progress=True)) == 1
-    assert "interrupted after 1 answers, which are kept." in capsys.readouterr().err
+    assert "interrupted after 1 answer; nothing is lost." in capsys.readouterr().err

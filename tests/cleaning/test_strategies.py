@@ -234,7 +234,7 @@ def test_minus_infinity_is_never_asked() -> None:
     assert asked
     assert all(row % 2 == 0 for row, _ in asked)
     assert not session.certain.all()
-    assert session.stopped == "the strategy scores everything that is left -inf"
+    assert session.stopped == "the strategy gives every question that is left a score of -inf"
 
 
 def test_scores_of_what_is_answered_are_not_looked_at() -> None:
@@ -255,7 +255,7 @@ def test_scores_that_cannot_be_used(scores: object) -> None:
     strategy = scores if callable(scores) else lambda situation: scores
     session = CleaningSession(data, X, k, strategy)
     size = len(data.dirty_rows)
-    with pytest.raises(CPCleanError, match=rf"must return {size} scores, one a question.*got"):
+    with pytest.raises(CPCleanError, match=rf"must return {size} scores, one per question.*got"):
         session.ask()
     assert "0 answers" in repr(session)
 

@@ -1,6 +1,6 @@
-"""Answers: what people say about rows, as a log of plain values, and what is known after it.
+"""Answers about rows: a log of plain values, and what is known after it.
 
-An entry of the log is a dict with the row and one thing more, such as JSON can hold:
+An entry of the log is a dict that can be saved as JSON, with the row and one more key:
 {"row": 3, "candidate": 1}, {"row": 3, "value": {"age": 41.0}} or {"row": 3, "skip": True}.
 """
 
@@ -19,28 +19,28 @@ _KINDS = {"candidate", "value", "skip"}
 
 
 def said(subject: Subject, row: int, candidate: Any, value: Any) -> tuple[Known, Entry]:
-    """What an answer says, and its entry in the log."""
+    """What is known from an answer, and its entry in the log."""
     if (candidate is None) == (value is None):
         got = "neither" if value is None else "both"
         raise AnswerError(
-            f"tell takes the number of a candidate of row {row} or its value: one of the two; "
-            f"got {got}."
+            f"an answer about row {row} must be the number of a candidate or a value, one of the "
+            f"two; got {got}."
         )
     if candidate is not None:
         return subject.chosen(row, candidate), {"row": row, "candidate": int(candidate)}
     plain = subject.plain(subject.said(row, value))
-    # What is known comes from the entry itself: told again from a file, it says the same.
+    # What is known comes from the entry itself, so that replaying it from a file gives the same.
     return subject.said(row, plain), {"row": row, "value": plain}
 
 
 def replayed(subject: Subject, log: Iterable[Entry]) -> tuple[dict[int, Known], frozenset[int]]:
-    """What is known of each row after a log, and which rows are skipped."""
+    """What is known about each row after a log, and which rows are skipped."""
     known, skipped, _ = _told(subject, log)
     return known, frozenset(skipped)
 
 
 def news(subject: Subject, log: Iterable[Entry]) -> list[int]:
-    """The places of the entries that say something new, which are all that a session keeps."""
+    """The places of the entries that change something; a session has only these in its log."""
     return _told(subject, log)[2]
 
 
@@ -68,10 +68,10 @@ def _told(subject: Subject, log: Iterable[Entry]) -> tuple[dict[int, Known], set
 
 
 def checked_log(answers: Any) -> list[Entry]:
-    """The entries of a log that somebody hands in, each a row and one thing more."""
+    """The entries of a log from a user, each with a row and one more key."""
     if isinstance(answers, str | bytes | Mapping) or not hasattr(answers, "__iter__"):
         raise AnswerError(
-            "answers must be a list of dicts, as session.answers gives it; got "
+            "answers must be a list of dicts, such as session.answers; got "
             f"{type(answers).__name__}."
         )
     entries = list(answers)
@@ -86,7 +86,7 @@ def checked_log(answers: Any) -> list[Entry]:
 
 
 def put(board: Board, subject: Subject, row: int, known: Known | None) -> Change:
-    """Let a board go on with what is known of a row; None if nothing is."""
+    """Update a board with what is known about a row; None if nothing is."""
     if known is None or not known.features:
         return board.change(row, board.data.unpin(row), candidate=0)
     return board.change(row, board.data.given(row, known.features), known.candidate)

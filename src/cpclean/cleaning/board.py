@@ -1,13 +1,13 @@
 """Validation points, kept up to date while rows become known.
 
-For every point: is it certain, its entropy, and what each row's cleaning is expected to take from
-that entropy. All of it is a function of the data and the point alone, bit for bit: the way by which
-the data came to be what it is leaves no trace.
+A board holds for every point whether it is certain, its entropy, and how much each row is expected
+to lower that entropy once it is known. All of this depends on the data and the point alone, bit for
+bit, not on the order in which the data changed.
 
-A change of one row touches only the points that the row, as it was or as it is, can be near to:
-rows that begin beyond a point's reach are among its nearest in no world. Where the row only lost
-candidates, points that were certain stay so. Memory: a few numbers for every point and every
-row with holes around it.
+A change of one row affects only the points that the row, before or after the change, can be near
+to: a row that begins beyond a point's reach is among its nearest in no world. If the row only lost
+candidates, certain points stay certain. Memory: a few numbers for every point and every row with
+holes near it.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ from cpclean.queries.shares import shares_in_block
 
 Bools = npt.NDArray[np.bool_]
 
-# Distances measured by a function are kept, all of them, up to this many bytes.
+# All distances that a function has measured are kept in memory, up to this many bytes.
 MEASURED_BYTES = 2**30
 
 
 @dataclass(frozen=True)
 class Change:
-    """What a change of one row did to the points; numbers of points as in X."""
+    """How a change of one row changed the points, which are numbered as in X."""
 
-    settled: Ints  # were uncertain, are certain
-    unsettled: Ints  # were certain, are not
+    settled: Ints  # these became certain
+    unsettled: Ints  # these were certain and are not any more
 
 
 class Board:
@@ -64,8 +64,8 @@ class Board:
         Complete validation points.
     model : Model
     cells : dict from row to list of (start, stop), optional
-        The cells of each row with holes, as columns of the space. If given, gains are those of
-        cells, numbered row by row, rather than of rows.
+        The cells of each row with holes, as columns of the space. If given, gains are computed for
+        cells, numbered row by row, instead of rows.
     n_jobs : int, optional
         Threads for the first look at all points.
     """
@@ -103,7 +103,7 @@ class Board:
 
     @property
     def points(self) -> Points:
-        """The validation points as they were given."""
+        """The validation points as the session was given them."""
         return self._asked.points
 
     @property
@@ -129,7 +129,7 @@ class Board:
         return float(self.weights @ self._entropy / self.weights.sum())
 
     def gains(self) -> Floats:
-        """What knowing each row, or each cell, is expected to take from the mean entropy."""
+        """How much knowing each row, or each cell, is expected to lower the mean entropy."""
         if self._totals is None:
             n_numbers = self.data.n_rows if self.index is None else int(self.index.first[-1])
             sizes = [len(rows) for rows in self._rows]
@@ -146,12 +146,12 @@ class Board:
         return np.concatenate([np.zeros((0, self.data.n_classes)), *parts])
 
     def touched(self, row: int) -> Ints:
-        """The uncertain points, numbered as in X, to which a row can be near."""
+        """The uncertain points, numbered as in X, that a row can be near to."""
         bound = self._query.nearest(row)
         return self._numbers(np.flatnonzero((bound <= self._reach) & ~self._certain))
 
     def open_rows(self) -> list[Ints]:
-        """For every uncertain point, the rows with holes that can be near to it."""
+        """For every uncertain point, the rows with holes that can be near it."""
         where = np.flatnonzero(~self._certain)
         query = replace(self._query, vectors=self._query.vectors[where])
         dirty = query.data.arrays.n_cells > 0
@@ -160,7 +160,7 @@ class Board:
     # -- keeping ---------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
-        """With what is prepared for the data, which forgets it: the query goes by its order."""
+        """Include what is prepared for the data, on whose order the query depends."""
         return {**self.__dict__, "_prepared": prepared_rows(self.data)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -173,17 +173,17 @@ class Board:
     # -- changing --------------------------------------------------------------------------
 
     def copy(self) -> Board:
-        """A board that changes on its own."""
+        """A board that changes independently of this one."""
         other = copy(self)
         for name in ("_certain", "_entropy", "_reach", "_rows", "_gain"):
             setattr(other, name, getattr(self, name).copy())
         return other
 
     def change(self, row: int, data: IncompleteDataset, candidate: int | None = None) -> Change:
-        """Go on with data that differs in one row.
+        """Replace the data by data that differs in one row.
 
-        Where distances are given, `candidate` is the number, among the candidates at the start, of
-        the row's first candidate now; None if it is to be found by its vector.
+        If distances are precomputed, `candidate` is the number, among the candidates at the start,
+        of the row's first candidate now; None if it is to be found by its vector.
         """
         old, after = self._query.data, self._after(row, data, candidate)
         affected = self._affected(after, row)
@@ -200,7 +200,7 @@ class Board:
         )
 
     def would_settle(self, row: int, data: IncompleteDataset, candidate: int | None) -> Ints:
-        """The points that such a change would make certain, numbered as in X; nothing changes."""
+        """The points that such a change would make certain, numbered as in X; it is not made."""
         after = self._after(row, data, candidate)
         open_ = np.flatnonzero(self._affected(after, row) & ~self._certain)
         parts = replace(after, vectors=after.vectors[open_]).over_blocks(possible_in_block)
@@ -219,7 +219,7 @@ class Board:
         return after
 
     def _affected(self, after: Query, row: int) -> Bools:
-        """Whether each distinct point can have the row, as it was or as it would be, near to it."""
+        """Whether the row, before or after the change, can be near each distinct point."""
         bound = np.minimum(self._query.nearest(row), after.nearest(row))
         return np.asarray(bound <= self._reach)
 
@@ -228,7 +228,7 @@ class Board:
         return self.points.having(distinct)
 
     def _with_distances(self, query: Query, row: int, candidate: int | None) -> Query:
-        """Say where the distances of a changed row stand; new ones are measured."""
+        """Say where the distances of a changed row are; new ones are measured."""
         spans = query.rows.spans.copy()
         spans[:, FIRST_CANDIDATE] = self._query.rows.spans[:, FIRST_CANDIDATE]
         vectors = query.vectors
@@ -249,13 +249,13 @@ class Board:
         now = [(vector + 0.0).tobytes() for vector in data.candidates(row)]
         if any(given.count(vector) != 1 for vector in now):
             raise AnswerError(
-                f"distances are given for the candidates of row {row} only: tell the number of a "
-                "candidate, not another value."
+                f"distances are known only for the candidates of row {row}. Answer with the number "
+                "of a candidate instead of a value."
             )
         return self._asked.vectors[:, [self._first[row] + given.index(vector) for vector in now]]
 
     def _look(self, points: Ints, n_jobs: int | None = None) -> None:
-        """Work out anew what is kept of some points."""
+        """Compute again what the board holds about some points."""
         if not len(points):
             return
         self._totals = None
@@ -282,14 +282,14 @@ def _near_lists(query: Query, points: Floats, near: Near) -> list[Ints]:
 
 
 def _with_distances(query: Query) -> Query:
-    """Where the metric is a function: measured once, then distances are given."""
+    """If the metric is a function, the query with all distances measured once."""
     if query.distance is None:
         return query
     needed = 8 * len(query.vectors) * query.data.n_candidates
     if needed > MEASURED_BYTES:
         raise QueryError(
             "a metric that is a function is measured once for every validation point and "
-            f"candidate, which takes {needed / 1e9:.1f} GB here and may take "
-            f"{MEASURED_BYTES / 1e9:.1f}. Use a named metric, or fewer validation points."
+            f"candidate, which would take {needed / 1e9:.1f} GB here; the limit is "
+            f"{MEASURED_BYTES / 1e9:.1f} GB. Use a named metric, or fewer validation points."
         )
     return replace(query, vectors=query.measured(query.vectors), distance=None)

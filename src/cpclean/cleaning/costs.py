@@ -21,19 +21,19 @@ class Questions:
     """Everything that can be asked: rows with holes, or their cells; row by row."""
 
     row: Ints
-    column: tuple[Any, ...]  # None where a whole row is asked for
-    spans: tuple[Span, ...]  # of the cells; empty where whole rows are asked for
+    column: tuple[Any, ...]  # None if the question is about a whole row
+    spans: tuple[Span, ...]  # of the cells; empty if questions are about whole rows
 
     @property
     def cells(self) -> dict[int, list[Span]]:
-        """The cells of each row that can be asked for."""
+        """The cells of each row that can be asked about."""
         found: dict[int, list[Span]] = {}
         for row, span in zip(self.row.tolist(), self.spans, strict=True):
             found.setdefault(row, []).append(span)
         return found
 
     def known_cells(self, known: Mapping[int, Known]) -> list[int]:
-        """The numbers of cells about which something has been said."""
+        """The numbers of the cells that are known."""
         return [
             number
             for row, one in known.items()
@@ -58,23 +58,23 @@ def questions_of(subject: Subject, by_cell: bool) -> Questions:
 
 
 def checked_costs(costs: Any, subject: Subject, questions: Questions) -> Floats:
-    """The cost of every question; 1 each if none is given."""
+    """The cost of every question; 1 each by default."""
     if costs is None:
         return np.ones(len(questions.row))
     if isinstance(costs, Mapping):
         found = _by_column(costs, subject, questions)
     else:
         try:
-            a_row = np.asarray(costs, dtype=np.float64)
+            per_row = np.asarray(costs, dtype=np.float64)
         except (TypeError, ValueError):
-            a_row = np.empty(0)
-        if a_row.shape != (subject.data.n_rows,):
-            got = f"shape {a_row.shape}" if a_row.size else repr(costs)
+            per_row = np.empty(0)
+        if per_row.shape != (subject.data.n_rows,):
+            got = f"shape {per_row.shape}" if per_row.size else repr(costs)
             raise CPCleanError(
-                f"costs must be one number a row, {subject.data.n_rows} in all, or a dict from "
+                f"costs must be one number per row, {subject.data.n_rows} in all, or a dict from "
                 f"column to cost; got {got}."
             )
-        found = a_row[questions.row]
+        found = per_row[questions.row]
     bad = np.flatnonzero(~(found > 0) | ~np.isfinite(found))
     if len(bad):
         rows, got = offenders(questions.row[bad].tolist()), offenders(found[bad].tolist())
@@ -86,17 +86,19 @@ def _by_column(costs: Mapping[Any, Any], subject: Subject, questions: Questions)
     columns = {name for row in set(questions.row.tolist()) for name in subject.cells(row)}
     if lacking := sorted(map(repr, columns - costs.keys())):
         raise CPCleanError(
-            f"costs must name every column with holes; {offenders(lacking)} is missing."
+            f"costs must name every column with holes; missing: {offenders(lacking)}."
         )
     try:
         cost = {name: float(costs[name]) for name in columns}
     except (TypeError, ValueError) as problem:
-        raise CPCleanError(f"costs must be one number a column; got {dict(costs)!r}.") from problem
+        raise CPCleanError(
+            f"costs must be one number per column; got {dict(costs)!r}."
+        ) from problem
     if bad := {name: one for name, one in cost.items() if not 0 < one < math.inf}:
         raise CPCleanError(f"costs must be finite and above 0; got {bad}.")
     return np.array(
         [
-            # Without cells, all candidates are the same: there is nothing to gain at any cost.
+            # A row without cells has equal candidates: there is nothing to gain at any cost.
             sum(cost[name] for name in subject.cells(row)) or 1.0 if column is None
             else cost[column]
             for row, column in zip(questions.row.tolist(), questions.column, strict=True)

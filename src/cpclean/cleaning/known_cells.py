@@ -1,4 +1,4 @@
-"""What is known of the cells of a table, for the file or frame that it was made of."""
+"""What is known about the cells of a table, for the file or frame that it comes from."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from cpclean.intake.writing import Told, as_pandas
 def told_of(
     session: CleaningSession, table: IncompleteTable, rows: Sequence[int], fill: str | None
 ) -> Told:
-    """What was told, and what `fill` guesses for the rest, if it is to.
+    """The known cells, and a guess for the other holes if `fill` asks for one.
 
     Parameters
     ----------
     rows : sequence of int
-        Where each row of the table stands in what was given.
+        The place of each row of the table in the file or frame.
     fill : {"default", "likely"} or None
-        As for `CleaningSession.world`; None leaves out what nobody told.
+        As in `CleaningSession.world`; None leaves out what is not known.
     """
     told: Told = {}
     if fill is not None:

@@ -15,7 +15,7 @@ from cpclean.data.incomplete import Ints
 from cpclean.data.rows import Floats, is_whole
 from cpclean.errors import AnswerError
 
-# Reasons are given for so many answers, the likeliest; each is a look at the points of its own.
+# Reasons are worked out for this many answers, the likeliest; each takes a look at the points.
 MOST_ANSWERS = 64
 
 
@@ -26,9 +26,10 @@ class Why:
     Attributes
     ----------
     points : ndarray of int
-        The uncertain validation points to which the row can be near.
+        The uncertain validation points that the row can be near to.
     answers : list of int
-        Of which of the question's candidates the rest speaks; all, unless there are many.
+        The candidates of the question that the next attributes are about; all of them, unless
+        there are many.
     settles : list of ndarray of int
         For each answer, the validation points that would become certain.
     shares : ndarray of shape (n_points, n_classes)
@@ -53,25 +54,25 @@ class Why:
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """A row, or one cell of it, that somebody should look at.
+    """A question about a row, or about one cell of it.
 
     Attributes
     ----------
     row : int
     column : name or number of a column, or None
-        The cell that is asked for; None for the whole row.
+        The cell that the question is about; None for the whole row.
     candidates : list
-        What it might be, in raw values: a dict from column to value each for a table, a list of
-        numbers for a dataset (a dict from column number if one cell is asked for).
+        The possible answers, in raw values. For a table, each is a dict from column to value. For
+        a dataset, each is a list of numbers (or, for one cell, a dict from column number).
     numbers : list of int or None
-        The number under which `tell` knows each candidate; None for what is no candidate of
-        the data as given, because something else was said about the row before, or for a cell.
+        The number of each candidate, as in `tell`. None if it is not a candidate that the row had
+        at the start, because something about the row is known already, or for a cell.
     prior : ndarray
         How likely each candidate is.
     gain : float
         How much the mean entropy over the validation points is expected to fall, in nats.
     why : Why
-        What is at stake, worked out when it is first looked at.
+        What is at stake, computed when it is first used.
     """
 
     row: int
@@ -106,7 +107,7 @@ class Question:
 
     @cached_property
     def points(self) -> Ints:
-        """The uncertain validation points to which the row can be near, as `why` has them."""
+        """The uncertain validation points that the row can be near to, as in `why`."""
         return self._board.touched(self.row)
 
     def settles(self, number: int) -> Ints:
@@ -127,7 +128,7 @@ class Question:
         return self._board.would_settle(self.row, data, known.candidate)
 
     def answer(self, number: int) -> dict[str, Any]:
-        """The answer that one of the candidates is true, as `answers` and `tell` have it.
+        """The answer that one of the candidates is true, in the form of `answers` and `tell`.
 
         Examples
         --------
@@ -152,7 +153,7 @@ class Question:
         return {"row": self.row, "value": self._subject.plain(said)}
 
     def answered(self, number: int) -> Known:
-        """What would be known of the row if one of the candidates were true."""
+        """What would be known about the row if one of the candidates were true."""
         chosen = self.numbers[number]
         if chosen is not None:
             return self._subject.chosen(self.row, chosen)
@@ -166,14 +167,14 @@ class Question:
         )
         return (
             f"{what}: {len(self.candidates)} candidates, expected to lower the mean entropy by "
-            f"{self.gain:.2g} nats; near to {points}"
+            f"{self.gain:.2g} nats; near {points}"
         )
 
 
 def question_about(
     subject: Subject, board: Board, row: int, column: Any, known: Known, gain: float
 ) -> Question:
-    """The question about a row, or about one cell of it, of which something may be known."""
+    """The question about a row, or about one cell of it; something may be known already."""
     candidates, numbers, prior = present(subject, board.data, row, known)
     if column is not None:
         candidates, prior = _by_cell(subject, candidates, prior, column)

@@ -1,4 +1,4 @@
-"""CleaningSession: ask which row to clean, tell its true value, stop when it is enough."""
+"""CleaningSession: ask which row to clean, tell its true values, stop when it is enough."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
 class CleaningSession:
     """Clean the rows that matter for the predictions of validation points.
 
-    What a session knows is a function of the data, the validation points and `answers`: told
-    again to a new session, in this order, they give the same state and the same next question.
+    The state of a session depends only on the data, the validation points and `answers`: a new
+    session that replays these answers has the same state and asks the same next question.
 
     Parameters
     ----------
     data : IncompleteTable or IncompleteDataset
     X_val : frame with the table's columns, or array of shape (n_points, n_features)
         Complete validation points; with metric "precomputed", their distances to all candidates.
-        A table's label column may be among the columns; it is not looked at.
+        A table's label column may be among the columns; it is ignored.
     n_neighbors : int
         How many nearest rows vote, from 1 to the number of rows.
     strategy : {"cpclean", "random", "cells", "cost"} or function
@@ -50,27 +50,27 @@ class CleaningSession:
     y_val : sequence of labels, optional
         Only used by `accuracy`.
     random_state : int, optional
-        Of strategy "random"; drawn if None, and kept as an attribute: give it to a session that
-        replays the answers of this one.
+        Seed of strategy "random"; drawn if None. It is an attribute of the session: pass it to a
+        session that is to replay the answers of this one.
     metric : str or callable
         As in `world_shares`.
-    costs : array of one cost a row, or dict from column to cost, optional
+    costs : array of shape (n_rows,), or dict from column to cost, optional
         For strategies "cost" and "cells". With a dict, a row costs the sum of its holes.
     budget : int, optional
-        Stop after so many answers, corrections included.
+        Stop after this many answers, corrections included.
     target_share : float
         Stop when this share of the validation points is certain.
     min_gain : float
-        Stop when no question is expected to gain as much, in nats.
+        Stop when no question has an expected gain of at least this, in nats.
     n_jobs : int, optional
         Threads for the first look at all validation points.
 
     Attributes
     ----------
     answers : list of dict
-        Everything told and skipped so far, in plain values that JSON can hold.
+        All answers and skips so far, in plain values that can be saved as JSON.
     history : list of Record
-        One record an answer.
+        One record for each answer.
     stopped : str or None
         Why there is nothing more to ask, in words.
     done : bool
@@ -78,8 +78,8 @@ class CleaningSession:
 
     Notes
     -----
-    A session can be pickled, if its strategy and its metric can. What cannot be taken in raises
-    an error and changes nothing, and so does a Ctrl-C.
+    A session can be pickled if its strategy and its metric can. An answer that cannot be accepted
+    raises an error and changes nothing; neither does Ctrl-C.
 
     Examples
     --------
@@ -141,7 +141,7 @@ class CleaningSession:
 
     @property
     def view(self) -> SessionView:
-        """The session as it is now, to be looked at; it stays as it is when answers come in."""
+        """A read-only view of the current state; it stays the same when more answers come in."""
         if self._view is None or self._view.version is not self._state:
             self._view = SessionView(self._setup, self._state)
         return self._view
@@ -156,7 +156,7 @@ class CleaningSession:
 
     @property
     def budget(self) -> int | None:
-        """How many answers to stop after; may be changed, as may the two below."""
+        """How many answers to stop after. This and the next two limits may be changed."""
         return self._setup.limits.budget
 
     @budget.setter
@@ -213,7 +213,7 @@ class CleaningSession:
 
     @property
     def known(self) -> dict[int, dict[Any, Any]]:
-        """What is known of each row, by column; for a dataset, by column number."""
+        """What is known about each row, by column; for a dataset, by column number."""
         return self.view.known
 
     @property
@@ -226,14 +226,14 @@ class CleaningSession:
         return self.stopped is not None
 
     def gains(self) -> Floats:
-        """What cleaning each row is expected to take from the mean entropy, shape (n_rows,).
+        """How much cleaning each row is expected to lower the mean entropy, shape (n_rows,).
 
-        With strategy "cells", a row's best cell.
+        With strategy "cells", the gain of a row is that of its best cell.
         """
         return self.view.gains.copy()
 
     def accuracy(self) -> float:
-        """The share of validation points whose label most prior mass predicts; needs y_val."""
+        """The share of validation points that the vote over worlds predicts right; needs y_val."""
         if self.y_val is None:
             raise CPCleanError("accuracy needs the labels of the validation points: y_val=...")
         return float(np.mean(self.data.classes[self.view.shares.argmax(axis=1)] == self.y_val))
@@ -245,16 +245,15 @@ class CleaningSession:
     @overload
     def ask(self, n: int) -> list[Question]: ...
     def ask(self, n: int | None = None) -> Question | list[Question] | None:
-        """What to clean next; None, or fewer questions than wanted, when there is no more to ask.
+        """What to clean next; None, or fewer than n questions, if there is nothing more to ask.
 
-        Asking changes nothing: until something is answered or skipped, the question is the same.
+        Asking changes nothing: until the next answer or skip, the question stays the same.
 
         Parameters
         ----------
         n : int, optional
             Ask about n different rows, for several people at once. Each question is the best one
-            if the likeliest candidates of those before it turn out to be true; its gain is the one
-            expected then.
+            if the likeliest answers to the questions before it are true; so is its gain.
 
         Returns
         -------
@@ -266,11 +265,11 @@ class CleaningSession:
         return (found[0] if found else None) if n is None else found
 
     def question(self, row: int) -> Question:
-        """The question about a whole row, out of order; also about one that is answered."""
+        """The question about a whole row of your choice, also one that has been answered."""
         return self.view.question(self._row(row))
 
     def in_random_order(self, rng: np.random.Generator) -> CleaningSession:
-        """A session that knows the same and asks in an order drawn from rng, by row or cell."""
+        """A session with the same answers that asks in random order, by row or by cell."""
         other = copy(self)
         other.strategy, other._view = "random", None
         plan = replace(plan_named("random"), by_cell=self._setup.plan.by_cell)
@@ -278,25 +277,25 @@ class CleaningSession:
         other._setup = replace(self._setup, plan=plan, order=order)
         return other
 
-    # -- telling ---------------------------------------------------------------------------
+    # -- answering -------------------------------------------------------------------------
 
     def tell(self, row: int, candidate: int | None = None, *, value: Any = None) -> Record:
-        """Take in what is true of a row.
+        """Answer what is true of a row.
 
-        Rows need not have been asked for. Telling the same again has no effect; telling something
-        else is a correction. For one of a question's candidates:
+        The session need not have asked about the row. The same answer again has no effect; a
+        different one is a correction. To choose one of a question's candidates:
         ``session.tell(**question.answer(2))``.
 
         Parameters
         ----------
         row : int
         candidate : int, optional
-            The number of the true candidate among those of the data as given. It says all about
-            the row: what was told of it before is forgotten.
+            The number of the true candidate, among those that the row had at the start. It
+            determines the whole row: earlier answers about it are discarded.
         value : optional
-            The true values instead, which need not be candidates: a dict from column to value for
-            a table, of all holes or only of some; a vector, or a dict from column number to
-            value, for a dataset. What was told before of other columns stays.
+            The true values instead, which need not be candidates. For a table: a dict from column
+            to value, for all holes or some of them. For a dataset: a vector, or a dict from
+            column number to value. Earlier answers about other columns remain.
 
         Returns
         -------
@@ -325,7 +324,7 @@ class CleaningSession:
         return record
 
     def skip(self, row: int) -> None:
-        """Do not ask for a row, or any of its cells, again; it can still be told."""
+        """Do not ask about a row, or any of its cells, again; it can still be answered."""
         row, state = self._row(row), self._state
         if row not in state.skipped:
             self._state = replace(
@@ -336,11 +335,11 @@ class CleaningSession:
             )
 
     def undo(self, n: int = 1) -> None:
-        """Take back the last n entries of `answers`."""
+        """Undo the last n entries of `answers`."""
         state = self._state
         if not is_whole(n) or not 1 <= n <= len(state.log):
             raise CPCleanError(
-                f"undo takes back 1 to {len(state.log)} answers here; got {n!r}."
+                f"n must be an int from 1 to {len(state.log)} (the number of answers); got {n!r}."
                 if state.log
                 else "there is no answer to undo."
             )
@@ -353,7 +352,7 @@ class CleaningSession:
         self._state = State(board, known, skipped, kept, state.records[:-n])
 
     def replay(self, answers: Iterable[Mapping[str, Any]]) -> None:
-        """Tell and skip what another session's `answers` say, in their order; all or nothing."""
+        """Repeat the `answers` of another session, in their order; all of them or none."""
         entries, before = checked_log(answers), self._state
         replayed(self._setup.subject, entries)  # names the answer that cannot be taken
         try:
@@ -367,12 +366,12 @@ class CleaningSession:
             raise
 
     def merge(self, answers: Iterable[Mapping[str, Any]]) -> list[int]:
-        """Take over answers about rows of which nothing is known here.
+        """Add answers of others about rows of which nothing is known yet.
 
         Returns
         -------
         list of int
-            The rows on which the two contradict each other; what is known here stays.
+            The rows for which they contradict what is known. These rows stay unchanged.
         """
         entries = checked_log(answers)
         theirs, _ = replayed(self._setup.subject, entries)
@@ -387,21 +386,21 @@ class CleaningSession:
     # -- results ---------------------------------------------------------------------------
 
     def world(self, fill: Any = "default") -> Any:
-        """A complete table: what is known, and a guess for what is not.
+        """A complete table: what is known, and a guess for the rest.
 
         Parameters
         ----------
         fill : "default", "likely", or array of shape (n_rows, n_features)
-            "default": the mean or the most frequent value of the column for a table, the likeliest
-            candidate for a dataset. "likely": the likeliest candidate. An array, for a
-            dataset: the rows themselves.
+            "default": for a table, the mean or the most frequent value of the column; for a
+            dataset, the likeliest candidate. "likely": the likeliest candidate. An array, only for
+            a dataset: complete rows, from which the unknown values are taken.
 
         Returns
         -------
-        A frame of the library of the one given, with its columns in their order, the label, and
-        the index that pandas has; for a dataset, an array of shape (n_rows, n_features). A column
-        of whole numbers becomes one of floats if a mean is among them. A column in which nothing
-        is observed and that has no candidates keeps its holes.
+        For a table, a dataframe of the same library, with the same columns in the same order, the
+        label, and the same index if it is from pandas. For a dataset, an array of shape
+        (n_rows, n_features). A column of whole numbers becomes one of floats if a mean is filled
+        in. A column without any observed value and without candidates keeps its holes.
         """
         return self._setup.subject.world(self.data, self._state.known, fill)
 
@@ -424,7 +423,7 @@ class CleaningSession:
         return self._setup.subject.data.row_number(row)
 
     def _gain_of(self, row: int, now: Known) -> float:
-        """The expected gain of what is told of a row: of the row, or the best of its cells."""
+        """The expected gain of an answer: that of the row, or of the best of its cells."""
         questions = self._setup.questions
         numbers = np.flatnonzero(questions.row == row).tolist()
         if self._setup.plan.by_cell:

@@ -15,7 +15,7 @@ from cpclean.errors import CPCleanError, offenders
 def checked_limits(
     budget: Any, target_share: Any, min_gain: Any
 ) -> tuple[int | None, float, float]:
-    """When to stop."""
+    """The limits at which a session stops."""
     if budget is not None and (not is_whole(budget) or budget < 0):
         raise CPCleanError(f"budget must be None or an int of at least 0; got {budget!r}.")
     for name, limit, most in (
@@ -30,7 +30,7 @@ def checked_limits(
 
 
 def checked_seed(random_state: Any) -> int:
-    """A seed, drawn if none is given."""
+    """The seed, drawn if it is None."""
     if random_state is None:
         return int(np.random.SeedSequence().generate_state(1)[0])
     if not is_whole(random_state) or random_state < 0:
@@ -45,12 +45,12 @@ def checked_labels(y_val: Any, n_points: int, classes: npt.NDArray[Any]) -> Any:
     labels = np.asarray(y_val)
     if labels.shape != (n_points,):
         raise CPCleanError(
-            f"y_val must have one label a validation point, {n_points} in all; "
+            f"y_val must have one label per validation point, {n_points} in all; "
             f"got shape {labels.shape}."
         )
     if not np.isin(labels, classes).any():
         raise CPCleanError(
-            f"y_val must have labels such as the data has, {offenders(map(repr, classes.tolist()))}"
+            f"y_val must have labels of the data, {offenders(map(repr, classes.tolist()))}"
             f"; got {offenders(map(repr, dict.fromkeys(labels.tolist())))}."
         )
     return labels

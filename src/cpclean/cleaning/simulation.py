@@ -31,20 +31,20 @@ def simulate(
 ) -> list[Record]:
     """Let a session ask, and answer from a known truth until it is done.
 
-    Ctrl-C ends it early, and gives what is done; it stays in the session.
+    After Ctrl-C it returns early; the answers so far remain in the session.
 
     Parameters
     ----------
     session : CleaningSession
     truth : array or frame
-        The number of every row's true candidate; or the complete true rows, as the table or the
-        dataset has them (a frame, or an array of shape (n_rows, n_features)).
+        The number of the true candidate of every row; or the complete true rows, as a frame for a
+        table, or an array of shape (n_rows, n_features) for a dataset.
     budget : int, optional
-        Give at most so many answers.
+        At most this many answers.
     exact : bool
-        Answer with the true values themselves. By default a row's answer is its candidate that is
-        nearest to the truth; a category that is no candidate is the candidate "other", if there
-        is one.
+        Answer with the true values. By default the answer is the candidate of the row that is
+        nearest to the truth; for a category that is not a candidate, it is "other", if that is
+        one.
     progress : bool, optional
         Whether to show a progress bar; by default on a terminal.
 
@@ -75,13 +75,14 @@ def simulate(
                 session.tell(question.row, **person.answer(question))
                 follow(len(session.history) - before)
     except KeyboardInterrupt:
-        given = len(session.history) - before
-        print(f"interrupted after {given} answers, which are kept.", file=sys.stderr)
+        size = len(session.history) - before
+        answers = "1 answer" if size == 1 else f"{size} answers"
+        print(f"interrupted after {answers}; nothing is lost.", file=sys.stderr)
     return session.history
 
 
 class Person:
-    """Knows the truth, given as `simulate` takes it, and answers questions."""
+    """Knows the truth, in the form that `simulate` takes, and answers questions."""
 
     def __init__(self, session: CleaningSession, truth: Any, exact: bool) -> None:
         self._subject, self._exact = session.view.setup.subject, exact
@@ -96,15 +97,15 @@ class Person:
             return
         if isinstance(self._subject, TableSubject):
             self._raw = _raw_rows(truth)
-            with warnings.catch_warnings():  # such a category is "other", or told as it is
+            with warnings.catch_warnings():  # such a category is "other", or answered as it is
                 warnings.simplefilter("ignore", UnseenCategoryWarning)
                 vectors = self._subject.table.encode(truth)
         else:
             vectors = as_floats(truth, "truth")
         if vectors.shape != (data.n_rows, data.n_features):
             raise CPCleanError(
-                f"truth must have one row a row of the data, shape {(data.n_rows, data.n_features)}"
-                f"; got {vectors.shape}."
+                "truth must have one row per row of the data, shape "
+                f"{(data.n_rows, data.n_features)}; got {vectors.shape}."
             )
         self._vectors: Floats = vectors
         if not exact:
@@ -112,7 +113,7 @@ class Person:
             self._numbers = closest_candidates(data, vectors, table)
 
     def answer(self, question: Question) -> dict[str, Any]:
-        """What to tell the session of the question's row."""
+        """The arguments of `tell` that answer a question."""
         row = question.row
         if self._exact and self._raw is not None:
             asked = self._subject.cells(row) if question.column is None else [question.column]

@@ -1,4 +1,4 @@
-"""What a session knows, all of it in one value: a session goes from one to the next or stays."""
+"""The state of a session in one value, which every answer replaces as a whole."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ class Record:
     ----------
     row : int
     gain : float
-        The fall of the mean entropy that was expected from cleaning the row; with strategy
-        "cells", from the best of the cells that are known now.
+        How much cleaning the row was expected to lower the mean entropy; with strategy "cells",
+        the best of the cells that are known now.
     certain_share : float
         The share of validation points that are certain, after the answer.
     entropy : float
         The mean entropy of the validation points, after the answer, in nats.
     seconds : float
-        How long the session took to take the answer in.
+        How long the session took to process the answer.
     kind : {"answer", "correction", "same"}
-        "same" is an answer that was known; it is not kept, unless the row was skipped since.
-        "correction" is any other answer about a row of which something was said before.
+        "same" is an answer that was known already; it is not in `answers`, unless the row was
+        skipped in between. "correction" is any other answer about a row that has been answered.
     settled : int
         How many validation points became certain.
     unsettled : tuple of int
-        The validation points that were certain and are not any more: only a value outside the
-        row's candidates, or a correction, can do that.
+        The validation points that were certain and are not any more. Only a value that was not a
+        candidate of the row, or a correction, can have this effect.
     """
 
     row: int
@@ -48,7 +48,7 @@ class Record:
 
 @dataclass(frozen=True)
 class State:
-    """The board, and how it came about. Never changed in place: a Ctrl-C leaves it whole."""
+    """The board and the answers behind it; never changed in place, so that Ctrl-C is harmless."""
 
     board: Board
     known: Mapping[int, Known] = field(default_factory=dict)

@@ -1,19 +1,20 @@
-"""Which row to ask for next.
+"""Which row to ask about next.
 
 "cpclean"  the row whose cleaning is expected to lower the mean entropy of the validation points
            most: sequential information maximisation, the paper's Algorithm 3
-"random"   rows in an order that is drawn once a session, whether or not they matter to any point
-"cells"    like cpclean, but asks for one cell of a row
-"cost"     the largest expected gain per cost
+"random"   rows in random order, drawn once per session, whether or not they matter to any point
+"cells"    like "cpclean", but asks about one cell of a row
+"cost"     the row with the largest expected gain per cost
 
-Your own: a function from a `Situation` to one score a question; the highest score is asked, and a
-score of -inf never is. Scores of what is answered or skipped are not looked at. It should depend on
-nothing but the situation, or sessions cannot be replayed.
+Your own strategy is a function from a `Situation` to an array with a score for each question. The
+question with the highest score is asked; one with a score of -inf is never asked. Scores of
+questions that are answered or skipped are ignored. The function must not depend on anything but the
+situation, or sessions cannot be replayed.
 
-Scores that differ by less than rounding count as equal: the smaller row wins. Where no question
-promises a gain although points are uncertain (gains too small for a float, or candidates with a
-prior of 0), the uncertain point with fewest rows left to clean is finished first: of its rows,
-the one that is near to most uncertain points.
+Scores that differ by no more than rounding count as equal, and the smaller row wins. If no question
+has a gain although points are uncertain (because gains are too small for a float, or candidates
+have a prior of 0), the uncertain point with the fewest rows left to clean is finished first: among
+its rows, the one that is near most uncertain points is asked about.
 """
 
 from __future__ import annotations
@@ -30,22 +31,22 @@ from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.rows import Floats
 from cpclean.errors import CPCleanError
 
-# Gains are sums of differences of numbers near 1. Below this, nothing is to be gained.
+# Gains are sums of differences of numbers near 1. A gain below this is rounding error.
 NOISE = 1e-13
-# Scores that differ by less, beside the same share of the best score, are equal but for rounding.
+# Scores that differ by less than this, and this share of the best score, count as equal.
 _ROUNDING = 1e-14
 _EQUAL = 1e-12
 
 
 @dataclass(frozen=True)
 class Situation:
-    """What a strategy may look at. All arrays have one entry a question."""
+    """What a strategy may depend on. All arrays have one entry for each question."""
 
     row: Ints  # which row the question is about
-    column: tuple[Any, ...]  # which cell of it; None for the whole row
-    gain: Floats  # expected fall of the mean entropy over the validation points
+    column: tuple[Any, ...]  # which cell of the row; None for the whole row
+    gain: Floats  # how much the mean entropy of the validation points is expected to fall
     cost: Floats
-    order: Ints  # a place in a random order of the rows
+    order: Ints  # the row's place in a random order
     data: IncompleteDataset  # as it is known now
     certain_share: float
     n_answers: int
@@ -72,7 +73,7 @@ class Plan:
 
     score: Strategy
     by_cell: bool = False
-    by_gain: bool = False  # a score of 0 means that nothing is to be gained
+    by_gain: bool = False  # a score of 0 means that there is nothing to gain
     needs_costs: bool = False
 
 
@@ -105,7 +106,7 @@ def pick(plan: Plan, situation: Situation, askable: npt.NDArray[np.bool_], board
         scores = np.empty(0)
     if scores.shape != situation.gain.shape or np.isnan(scores[askable]).any():
         raise CPCleanError(
-            f"a strategy must return {len(situation.gain)} scores, one a question, and none of "
+            f"a strategy must return {len(situation.gain)} scores, one per question, and none of "
             f"them NaN; got {scored!r}."
         )
     scores = np.where(askable, scores, -np.inf)
@@ -118,7 +119,7 @@ def pick(plan: Plan, situation: Situation, askable: npt.NDArray[np.bool_], board
 
 
 def _to_finish(situation: Situation, askable: npt.NDArray[np.bool_], board: Board) -> int:
-    """Finish the uncertain point with fewest rows left to clean."""
+    """A question that helps to finish the uncertain point with the fewest rows left to clean."""
     open_ = np.zeros(board.data.n_rows, dtype=bool)
     open_[situation.row[askable]] = True
     lists = [rows[open_[rows]] for rows in board.open_rows()]

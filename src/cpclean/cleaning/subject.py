@@ -1,7 +1,7 @@
 """What is cleaned, as people see it: raw values of a table, or vectors of a dataset.
 
-A session works in the metric space; the two classes here translate between it and what a person
-says. Both have the same methods.
+A session computes in the encoded space. The two classes here translate between that space and the
+values in questions and answers. Both have the same methods.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _FILLS = ("default", "likely")
 
 @dataclass(frozen=True)
 class Known:
-    """What has been said of a row: raw values by column, and columns of the space.
+    """What is known about a row: raw values by column, and values of columns of the space.
 
-    candidate is the number of the candidate that was said to be true, if that was all.
+    candidate is the number of the true candidate, if the answer was that number.
     """
 
     raw: dict[Any, Any] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class Known:
     candidate: int | None = field(default=None, compare=False)
 
     def and_(self, later: Known) -> Known:
-        """Both; what is said later is right where they differ, and a candidate says all."""
+        """Both together; the later answer wins, and a candidate replaces everything before."""
         if later.candidate is not None:
             return later
         return Known({**self.raw, **later.raw}, {**self.features, **later.features})
@@ -68,7 +68,7 @@ class ArraySubject:
         return X
 
     def cells(self, row: int) -> dict[Any, Span]:
-        """The uncertain cells of a row: a factored row's own, else each column that varies."""
+        """The uncertain cells of a row: those of a factored row, else each column that varies."""
         if row not in self._cells:
             stored = self.data.stored_row(row).cells
             if len(stored) == 1:
@@ -100,7 +100,7 @@ class ArraySubject:
         return {place: candidate[place] for place in places}
 
     def said(self, row: int, value: Any) -> Known:
-        """What a person's value says: a whole vector, or a dict from column number to value."""
+        """What is known from a value: a whole vector, or a dict from column number to value."""
         if isinstance(value, Mapping):
             given = dict(value)
         else:
@@ -122,19 +122,19 @@ class ArraySubject:
             if not math.isfinite(one):
                 raise AnswerError(
                     f"the value of row {row}, column {place}, must be finite; got {one!r}. "
-                    "If nobody knows it, skip the row."
+                    "If nobody knows the value, skip the row."
                 )
             known.features[place] = float(one)
         return known
 
     def plain(self, known: Known) -> Any:
-        """What is known, as JSON can hold it."""
+        """What is known, in plain values that can be saved as JSON."""
         if len(known.features) == self.data.n_features:
             return [known.features[place] for place in range(self.data.n_features)]
         return {str(place): value for place, value in known.features.items()}
 
     def world(self, data: IncompleteDataset, known: Mapping[int, Known], fill: Any) -> Floats:
-        """Every row one vector: known rows as they are, others as `fill` says."""
+        """One vector for every row: known values, and `fill` for the rest."""
         vectors: Floats = data.arrays.base.copy()
         filled = None if isinstance(fill, str) and fill in _FILLS else self._checked_fill(fill)
         for row in data.dirty_rows.tolist():
@@ -193,7 +193,7 @@ class TableSubject:
         return {column: candidate[column]}
 
     def said(self, row: int, value: Any) -> Known:
-        """What a person's value says: a dict from column name to value, of some cells or all."""
+        """What is known from a value: a dict from column name to value, for some cells or all."""
         if not (hasattr(value, "keys") and hasattr(value, "items")):  # a pandas row has them too
             raise AnswerError(
                 f"the value of row {row} must be a dict from column name to value, as in "
@@ -220,7 +220,7 @@ class TableSubject:
         return self.table.columns[number], self.table.encoding.features[number]
 
     def plain(self, known: Known) -> Any:
-        """What is known, as JSON can hold it."""
+        """What is known, in plain values that can be saved as JSON."""
         return {
             name: mark_text(value, categories_of(*self._column(name, 0)))
             if is_mark(value) else plain_value(value)
@@ -228,7 +228,7 @@ class TableSubject:
         }  # fmt: skip
 
     def world(self, data: IncompleteDataset, known: Mapping[int, Known], fill: Any) -> Any:
-        """The table without holes, as a frame: answers first, then what `fill` says."""
+        """The table without holes, as a frame: known values, and `fill` for the rest."""
         if not isinstance(fill, str) or fill not in _FILLS:
             got = repr(fill) if isinstance(fill, str | None) else f"a {type(fill).__name__}"
             raise CPCleanError(f'fill must be "default" or "likely" for a table; got {got}.')
@@ -245,7 +245,7 @@ class TableSubject:
                 guess = likely.get(row, {}).get(column.name)
                 if guess is not None and (fill == "likely" or is_null(common)):
                     values[row] = column.stored(guess)
-                elif column.missing[row]:  # else it is doubted, but there
+                elif column.missing[row]:  # else a value is there, but suspect
                     values[row] = common
             for row, one in known.items():
                 if column.name in one.raw:
@@ -281,7 +281,7 @@ def subject_of(data: Any) -> Subject:
 
 
 def _as_given(data: IncompleteDataset) -> IncompleteDataset:
-    """The same data, such that what was pinned in it before stays so."""
+    """The same data, in which rows that were pinned before cannot be unpinned."""
     if not len(data.pinned_rows):
         return data
     return IncompleteDataset.from_arrays(data.arrays, data.codes, data.classes)
@@ -303,9 +303,9 @@ def _column_number(column: Any, n_features: int, row: int) -> int:
 def present(
     subject: Subject, data: IncompleteDataset, row: int, known: Known
 ) -> tuple[list[Any], list[int | None], Floats]:
-    """A row's present candidates in raw values, their numbers among those given, and priors.
+    """A row's present candidates in raw values, their numbers at the start, and their priors.
 
-    The number is None for what is no candidate of the data as given.
+    The number is None if the row did not have the candidate at the start.
     """
     given = subject.candidates(row)
     if not known.features:
@@ -330,7 +330,7 @@ def _check_not_empty(value: Any, row: int) -> None:
     if not len(value):
         raise AnswerError(
             f"the value of row {row} must name at least one column; got {value!r}. "
-            "If nobody knows it, skip the row."
+            "If nobody knows the value, skip the row."
         )
 
 

@@ -1,4 +1,4 @@
-"""What a person who knows the truth would answer: the candidate of every row nearest to it."""
+"""The answers of a person who knows the truth: the candidate of every row nearest to it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def closest_candidates(
 ) -> Ints:
     """The number of each row's candidate that is nearest to its true vector; the first of equals.
 
-    A true category that is not listed is as far from one candidate as from another: it is "other",
-    where that is listed, which the table knows.
+    A true category that is not a candidate is equally far from all candidates. Then the answer is
+    "other", if the table has that candidate.
     """
     numbers = np.zeros(data.n_rows, dtype=np.int64)
     for row in data.dirty_rows.tolist():
@@ -35,7 +35,7 @@ def closest_candidates(
 
 
 def _others(table: IncompleteTable, row: int) -> dict[int, int]:
-    """Which value of a cell is "other", by the first column of the cell in the space."""
+    """The number of the value "other" of each cell, by the cell's first column in the space."""
     options, found = table.options_of(row), {}
     for cell, values in zip(options.cells, options.values, strict=True):
         feature = table.encoding.features[cell]
@@ -48,8 +48,8 @@ def checked_numbers(numbers: npt.NDArray[np.generic], counts: Ints) -> Ints:
     """The number of a candidate for every row, or an error."""
     if numbers.shape != counts.shape or numbers.dtype.kind not in "iu":
         raise DataError(
-            f"truth must give the number of a candidate for each of {len(counts)} rows, or the "
-            f"true rows; got {len(numbers)} of {numbers.dtype}."
+            f"truth must be the number of a candidate for each of {len(counts)} rows, or the true "
+            f"rows; got an array of {len(numbers)} {numbers.dtype} values."
         )
     found = np.asarray(numbers, dtype=np.int64)
     bad = np.flatnonzero((found < 0) | (found >= counts))

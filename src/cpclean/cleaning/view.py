@@ -1,7 +1,7 @@
-"""A session as it is at one moment: everything that can be looked at, and nothing that changes.
+"""A read-only view of a session at one moment.
 
-A `CleaningSession` goes from one view to the next as answers come in; whoever shows, explains or
-forecasts looks at a view and never behind it.
+A `CleaningSession` has a new view after every answer. Code that shows, explains or forecasts reads
+a view and nothing behind it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Bools = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Limits:
-    """When a session stops, besides when all is certain."""
+    """When a session stops before all validation points are certain."""
 
     budget: int | None
     target_share: float
@@ -55,7 +55,7 @@ class Setup:
 
 @dataclass(frozen=True)
 class Value:
-    """One cell of a row as a person sees it; a hole has no value, or one that is doubted."""
+    """One cell of a row as a person sees it; a hole has no value, or a suspect one."""
 
     name: str
     value: Any
@@ -77,13 +77,13 @@ class SessionView:
 
     @property
     def table(self) -> IncompleteTable | None:
-        """The table that is cleaned; None for a dataset."""
+        """The table that is being cleaned; None for a dataset."""
         subject = self.setup.subject
         return subject.table if isinstance(subject, TableSubject) else None
 
     @property
     def start(self) -> IncompleteDataset:
-        """The data before anything was answered."""
+        """The data before the first answer."""
         return self.setup.subject.data
 
     @property
@@ -133,7 +133,7 @@ class SessionView:
 
     @cached_property
     def share_at_start(self) -> float:
-        """The certain share before anything was answered."""
+        """The certain share before the first answer."""
         if not self.history:
             return self.certain_share
         model = self.model
@@ -144,16 +144,16 @@ class SessionView:
 
     @property
     def known(self) -> dict[int, dict[Any, Any]]:
-        """What is known of each row, by column; for a dataset, by column number."""
+        """What is known about each row, by column; for a dataset, by column number."""
         return {row: dict(one.raw or one.features) for row, one in self.version.known.items()}
 
     def known_of(self, row: int) -> Known:
-        """What is known of a row."""
+        """What is known about a row."""
         return self.version.known.get(row, Known())
 
     @property
     def skipped(self) -> frozenset[int]:
-        """The rows that nobody wants to be asked for."""
+        """The rows that were skipped."""
         return self.version.skipped
 
     def cells(self, row: int) -> dict[Any, Span]:
@@ -165,7 +165,7 @@ class SessionView:
         return self.setup.subject.candidates(row)
 
     def values(self, row: int) -> list[Value]:
-        """A row cell by cell; what is known of it is no hole any more. Empty for a dataset."""
+        """The cells of a row; a known cell is not a hole any more. Empty for a dataset."""
         if self.table is None:
             return []
         known = self.known_of(row).raw
@@ -180,17 +180,17 @@ class SessionView:
 
     @property
     def questions(self) -> Questions:
-        """Everything that could be asked at the start: rows, columns, spans of columns."""
+        """All questions that there were at the start: their rows, columns, spans of columns."""
         return self.setup.questions
 
     @cached_property
     def question_gains(self) -> Floats:
-        """What the answer to each question is expected to take from the mean entropy, in nats."""
+        """How much each answer is expected to lower the mean entropy, in nats."""
         return self.gains_on(self._board)
 
     @cached_property
     def gains(self) -> Floats:
-        """The same for each row, shape (n_rows,); with strategy "cells", a row's best cell."""
+        """The same for each row, shape (n_rows,); with strategy "cells", that of its best cell."""
         best = np.zeros(self.data.n_rows)
         np.maximum.at(best, self.questions.row, self.question_gains)
         return best
@@ -207,11 +207,11 @@ class SessionView:
 
     @property
     def open_rows(self) -> Ints:
-        """The rows that can still be asked for, in ascending order."""
+        """The rows that can still be asked about, in ascending order."""
         return np.unique(self.questions.row[self.askable])
 
     def near_open_rows(self) -> list[Ints]:
-        """For every uncertain point, the rows with holes that can be near to it."""
+        """For every uncertain point, the rows with holes that can be near it."""
         return self._board.open_rows()
 
     @cached_property
@@ -221,12 +221,12 @@ class SessionView:
 
     @cached_property
     def situation(self) -> Situation:
-        """What the strategy looks at."""
+        """What the strategy depends on."""
         return self._situation(self._board)
 
     @property
     def goes_by_gain(self) -> bool:
-        """Whether the strategy asks for nothing that promises no gain."""
+        """Whether the strategy never asks a question without a gain."""
         return self.setup.plan.by_gain
 
     @cached_property
@@ -235,18 +235,18 @@ class SessionView:
         return np.asarray(self.setup.plan.score(self.situation), dtype=np.float64)
 
     def question_at(self, number: int) -> Question:
-        """The question of a number, out of order."""
+        """The question with a number, out of order."""
         return self._question(self._board, number)
 
     def question(self, row: int) -> Question:
-        """The question about a whole row, out of order; also about one that is answered."""
+        """The question about a whole row, out of order; also one that has been answered."""
         gain = float(self.gains[row])
         return question_about(self.setup.subject, self._board, row, None, self.known_of(row), gain)
 
     def next_questions(self, n: int) -> list[Question]:
         """The next n questions, about different rows, for several people at once.
 
-        Each is the best one if the likeliest candidates of those before it turn out to be true.
+        Each is the best one if the likeliest answers to the questions before it are true.
         """
         if self.stopped is not None:
             return []
@@ -262,9 +262,9 @@ class SessionView:
         return found
 
     def best_questions(self, n: int) -> list[Question]:
-        """The questions with the largest expected gain, each on its own, one per row at most.
+        """The questions with the largest expected gain, at most one per row.
 
-        Unlike in `next_questions` nothing is supposed, so that each reason stands alone.
+        Unlike `next_questions`, it assumes no answers, so that each gain holds by itself.
         """
         gains = np.where(self.askable, self.question_gains, -np.inf)
         found: dict[int, Question] = {}
@@ -274,7 +274,7 @@ class SessionView:
             row = int(self.questions.row[place])
             if row not in found:
                 found[row] = self.question_at(place)
-        if not found and n > 0:  # where no row promises a gain, one may still be asked for
+        if not found and n > 0:  # without any gain, there may still be a question
             return self.next_questions(1)
         return list(found.values())
 
@@ -297,7 +297,7 @@ class SessionView:
             return (
                 "only rows that were skipped can settle the uncertain validation points"
                 if self.goes_by_gain
-                else "the strategy scores everything that is left -inf"
+                else "the strategy gives every question that is left a score of -inf"
             )
         return None
 
@@ -335,5 +335,5 @@ class SessionView:
         supposed = board.copy()
         likeliest = question.answered(int(np.argmax(question.prior)))
         put(supposed, self.setup.subject, question.row, likeliest)
-        # All certain is supposed, not known: go on from what is.
+        # That all points are certain is only an assumption here: continue from what is known.
         return self._board if supposed.all_certain else supposed
