@@ -48,3 +48,18 @@ def evil_session() -> CleaningSession:
     val = twisted(val)
     table = IncompleteTable(twisted(dirty), label="buys")
     return CleaningSession(table, val, y_val=val["buys"].to_numpy())
+
+
+def random_table(seed: int, repairs="few", prior="label"):
+    """A table on a coarse grid with a handful of holes, and points to predict."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.integers(0, 4, (7, 3)).astype(float), columns=["a", "b", "c"])
+    for row in rng.choice(7, 3, replace=False):
+        frame.iloc[row, rng.choice(3, rng.integers(1, 3), replace=False)] = np.nan
+    frame["y"] = rng.integers(0, 2, 7)
+    frame.loc[0, "y"], frame.loc[1, "y"] = 0, 1
+    few = {name: [0.0, 1.0, 3.0] for name in "abc"}
+    table = IncompleteTable(
+        frame, label="y", repairs=few if repairs == "few" else repairs, prior=prior, scaling="none"
+    )
+    return table, rng.integers(0, 4, (12, table.dataset.n_features)).astype(float)

@@ -9,7 +9,8 @@ from cli.problems import frames, written
 from click.testing import CliRunner
 
 from cpclean import CleaningSession, IncompleteTable
-from cpclean.analysis.summary import column_effects, summary
+from cpclean.analysis.column_effects import column_effects
+from cpclean.analysis.summary import summary
 from cpclean.cli import main
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "tables"
@@ -36,9 +37,9 @@ def test_json_has_the_facts_the_columns_and_advice(files):
     train, _, val = frames()
     table = IncompleteTable(train, label="y")
     session = CleaningSession(table, val, y_val=val["y"])
-    facts = summary(session, table)
+    facts = summary(session)
     assert found["table"] == {**facts.__dict__, "first_rows": list(facts.first_rows)}
-    effects = column_effects(table, table.encode(val))
+    effects = column_effects(table, table.points(val))
     assert found["columns"] == [one.__dict__ for one in effects]
     assert all(isinstance(sentence, str) for sentence in found["advice"])
     assert found["advice"]

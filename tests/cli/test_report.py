@@ -75,7 +75,7 @@ def test_simulated_with_the_truth(files: Path) -> None:
     result = run(*BASIC, "-o", "r.html", "--static", "--simulate", "truth.csv", "--runs", "2")
     assert result.exit_code == 0, result.output
     page = (files / "r.html").read_text("utf-8")
-    assert "Against random order" in page
+    assert "Compared with random order" in page
     assert "random order is the mean of 2 runs" in page
 
 

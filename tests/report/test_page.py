@@ -72,7 +72,7 @@ def test_the_page_says_what_the_session_says(answered: CleaningSession) -> None:
     n, certain = len(answered.certain), int(answered.certain.sum())
     assert f"{certain} of {n} predictions ({percent(answered.certain_share)}) are certain" in said
     assert "Customers" in said
-    assert "3 answers have been given, and 1 row skipped." in said
+    assert "3 answers have been given, and 1 row has been skipped." in said
     assert f"is right for {percent(answered.accuracy())} of them" in said
     question = answered.ask()
     assert f"Row {question.row}: find out" in said
@@ -83,53 +83,20 @@ def test_the_page_says_what_the_session_says(answered: CleaningSession) -> None:
     assert "nearest neighbours that vote 3" in said
 
 
-def test_reasons_are_those_of_the_question(session: CleaningSession) -> None:
-    from cpclean.analysis.reasons import reasons
-
-    question, (reason, *_) = session.ask(), reasons(session, 3)
-    why = question.why
-    assert (reason.row, reason.gain, reason.n_points) == (
-        question.row, question.gain, len(why.points)
-    )  # fmt: skip
-    settles = np.array([len(one) for one in why.settles])
-    assert reason.expected == pytest.approx(question.prior[why.answers] @ settles)
-    likeliest = int(np.argmax(question.prior))
-    assert reason.outcomes[0].prior == question.prior[likeliest]
-    assert reason.n_more == len(question.candidates) - len(reason.outcomes)
-    assert {one.name for one in reason.values if one.hole} == set(question.candidates[0])
-    late = reasons(session, 3, seconds=0.0)
-    assert [one.row for one in late] == [one.row for one in reasons(session, 3)]
-    assert late[0].expected is None
-    assert "nearest rows of" in late[0].words
-
-
-def test_accuracy_bounds_hold_in_every_simulated_world(tables: Any) -> None:
-    from cpclean.analysis.look import outlook
-    from cpclean.report.facts import _accuracy
-
-    dirty, truth, val = tables
-    session = CleaningSession(IncompleteTable(dirty, label="buys"), val, y_val=val["buys"])
-    bounds = _accuracy(session, outlook(session))
-    assert bounds.all == session.accuracy()
-    assert bounds.least <= session.accuracy() <= bounds.most
-    simulate(session, truth, progress=False)
-    assert bounds.least <= session.accuracy() <= bounds.most
-
-
 def test_without_labels_there_is_no_accuracy(tables: Any) -> None:
     dirty, _, val = tables
     session = CleaningSession(IncompleteTable(dirty, label="buys"), val)
     page = report(session, interactive=False).html
     assert 'id="accuracy"' not in page
-    assert "expected after" in page
+    assert "expected to be certain after" in page
 
 
 def test_a_truth_adds_the_comparison(session: CleaningSession, tables: Any) -> None:
     said = words(report(session, interactive=False, truth=tables[1], n_random=2).html)
-    assert "Against random order" in said
+    assert "Compared with random order" in said
     assert "random order is the mean of 2 runs" in said
     done = words(report(session, interactive=False).html)
-    assert "Against random order" not in done
+    assert "Compared with random order" not in done
 
 
 def test_histories_add_curves(session: CleaningSession, tables: Any) -> None:
@@ -310,10 +277,10 @@ def test_a_page_that_cannot_be_written_leaves_nothing(
 def test_columns_that_take_too_long_are_left_out(
     session: CleaningSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "10 times over" in words(report(session, interactive=False).html)
-    monkeypatch.setattr("cpclean.report.facts.DRAWS", 3)
-    assert "is drawn from the prior, once." in words(report(session, interactive=False).html)
-    monkeypatch.setattr("cpclean.report.facts.MOST_SECONDS", -1.0)
+    assert "are drawn from the prior 10 times;" in words(report(session, interactive=False).html)
+    monkeypatch.setattr("cpclean.analysis.column_effects.MOST_DRAWS", 3)
+    assert "are drawn from the prior once." in words(report(session, interactive=False).html)
+    monkeypatch.setattr("cpclean.analysis.column_effects.MOST_SECONDS", -1.0)
     page = report(session, interactive=False).html
     assert 'id="columns"' not in page
     assert 'href="#columns"' not in page
@@ -321,9 +288,19 @@ def test_columns_that_take_too_long_are_left_out(
 
 def test_one_point() -> None:
     data = IncompleteDataset([[[0.0], [5.0]], [[1.0]], [[6.0]]], ["a", "b", "b"])
-    for x, told in ((0.5, "The other one depends"), (9.0, "The one prediction is certain")):
+    for x, told in (
+        (0.5, "The only prediction is open"),
+        (9.0, "The only prediction is certain"),
+    ):
         session = CleaningSession(data, [[x]], n_neighbors=1)
         assert told in words(report(session, interactive=False).html)
+
+
+def test_without_rows_to_explain_the_gains_are_still_there(session: CleaningSession) -> None:
+    page = report(session, interactive=False, n_rows=0).html
+    assert "No row is left" not in words(page)
+    assert 'id="picture-gains"' in page
+    assert "<article" not in page
 
 
 def test_templates_are_part_of_the_package() -> None:

@@ -13,9 +13,11 @@ from analysis.samples import EVIL, evil_session
 
 import cpclean.report
 from cpclean import CertainKNeighborsClassifier, CleaningSession, CPCleanError, IncompleteDataset
+from cpclean.analysis.column_effects import ColumnEffect
 from cpclean.analysis.forecast import expected
-from cpclean.analysis.look import outlook, share_at_start, table_of
-from cpclean.analysis.summary import ColumnEffect
+from cpclean.analysis.missing import MOST_PATTERNS, missing
+from cpclean.analysis.predictions import Predictions
+from cpclean.analysis.ranking import row_gains
 from cpclean.report import (
     compose,
     plot_certainty,
@@ -79,11 +81,11 @@ def test_certainty_with_a_truth(session: CleaningSession, tables: Any) -> None:
 def test_start_is_the_share_before_any_answer(session: CleaningSession) -> None:
     first = session.certain_share
     session.tell(session.ask().row, 0)
-    assert share_at_start(session) == first
+    assert session.view.share_at_start == first
 
 
 def test_holes_are_those_of_the_table(session: CleaningSession) -> None:
-    table = table_of(session)
+    table = session.view.table
     assert table is not None
     figure = plot_holes(table)
     shares = sorted(table.holes.mean(axis=0).tolist(), reverse=True)
@@ -110,9 +112,9 @@ def test_a_map_of_many_columns_shows_the_frequent_combinations() -> None:
     for row in range(50):
         frame.iloc[row, [row % 25, (row + 3) % 25]] = None
     frame["y"] = rng.integers(2, size=60)
-    picture = compose.patterns(IncompleteTable(frame, label="y"))
+    picture = compose.patterns(missing(IncompleteTable(frame, label="y")))
     assert len(picture.drawing.columns) == compose.MOST_ACROSS
-    assert len(picture.rows) == len(picture.drawing.full) == compose.MOST_PATTERNS
+    assert len(picture.rows) == len(picture.drawing.full) == MOST_PATTERNS
     for full, text, row in zip(
         picture.drawing.full, picture.drawing.texts, picture.rows, strict=True
     ):
@@ -149,11 +151,9 @@ def test_shares_count_every_point_once(session: CleaningSession, tables: Any) ->
 
 @pytest.mark.parametrize("n_classes", [2, 3, 7, 40])
 def test_shares_of_many_classes_count_every_point_once(n_classes: int) -> None:
-    from cpclean.analysis.look import Outlook
-
     rng = np.random.default_rng(n_classes)
     shares = rng.dirichlet(np.ones(n_classes), size=200)
-    picture = compose.shares(Outlook(shares, np.zeros(200, dtype=bool)))
+    picture = compose.shares(Predictions(shares, np.zeros(200, dtype=bool)))
     assert sum(picture.drawing.values) == 200
 
 
@@ -177,7 +177,7 @@ def test_a_dark_figure_differs_in_colours_only(session: CleaningSession) -> None
 
 
 def test_names_of_a_table_stay_text_in_a_figure() -> None:
-    table = table_of(evil_session())
+    table = evil_session().view.table
     assert table is not None
     text = str(plot_holes(table).to_dict())
     assert "<img" not in text
@@ -186,14 +186,14 @@ def test_names_of_a_table_stay_text_in_a_figure() -> None:
 
 
 def pictures(session: CleaningSession) -> list[Picture]:
-    table = table_of(session)
+    table = session.view.table
     assert table is not None
     return [
-        compose.certainty(session.history, share_at_start(session), expected(session)),
-        compose.holes(table),
-        compose.patterns(table),
-        compose.gains(session, 8),
-        compose.shares(outlook(session)),
+        compose.certainty(session.history, session.certain_share, expected(session)),
+        compose.holes(missing(table)),
+        compose.patterns(missing(table)),
+        compose.gains(row_gains(session, 8)),
+        compose.shares(Predictions.of(session.view)),
         compose.columns([ColumnEffect(EVIL, "numeric", 5, 0.7, 0.6, 0.9)], 0.5),
     ]
 
@@ -212,7 +212,8 @@ def test_drawings_are_valid_and_say_the_same(width: int) -> None:
 
 
 def test_a_picture_and_its_table_have_the_same_numbers(session: CleaningSession) -> None:
-    picture = compose.gains(session, 6)
+    picture = compose.gains(row_gains(session, 6))
     assert [row[1] for row in picture.rows] == list(picture.drawing.texts)
-    picture = compose.holes(table_of(session))
+    assert session.view.table is not None
+    picture = compose.holes(missing(session.view.table))
     assert [row[2] for row in picture.rows] == list(picture.drawing.texts)

@@ -1,16 +1,17 @@
-"""Advice in words: what the facts about a table with holes suggest to do."""
+"""Advice in words: what the facts about a table with holes suggest doing."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from cpclean.analysis.summary import ColumnEffect, Summary
-from cpclean.analysis.words import percent
+from cpclean.analysis.column_effects import ColumnEffect
+from cpclean.analysis.summary import Summary
+from cpclean.analysis.words import listed, percent
 
 # From here on nearly all predictions are certain; below the other, few are.
 NEARLY_ALL = 0.9
 FEW = 0.5
-# A column that settles this share of what is open brings most; below the other, next to nothing.
+# A column that settles this share of what is open matters most; below the other, hardly at all.
 MOST = 0.5
 LITTLE = 0.1
 # A vote that beats the most frequent label by less has hardly learnt anything.
@@ -18,13 +19,13 @@ HARDLY = 0.02
 
 
 def advice(facts: Summary, effects: Sequence[ColumnEffect] = ()) -> list[str]:
-    """What to do about the holes, as a few sentences; rows are numbered as in `facts`.
+    """What to do about the holes, in a few sentences; rows are numbered as in `facts`.
 
     Parameters
     ----------
     facts : Summary
     effects : sequence of ColumnEffect, optional
-        Of the same table and validation points.
+        For the same table and validation points.
     """
     return [*_about_certainty(facts, effects), *_about_accuracy(facts)]
 
@@ -35,25 +36,28 @@ def _about_certainty(facts: Summary, effects: Sequence[ColumnEffect]) -> Iterato
         return
     if facts.certain_share == 1.0:
         yield (
-            f"All {facts.points:,} predictions are the same in every world: for their sake, "
-            "nothing has to be cleaned. Fill the holes as you like."
+            f"All {facts.points:,} predictions are the same in every world: nothing has to be "
+            "cleaned for their sake. Fill the holes however you like."
         )
         return
     uncertain = round((1 - facts.certain_share) * facts.points)
     if facts.certain_share >= NEARLY_ALL:
         yield (
-            f"Nearly all predictions are certain; {_are(uncertain)} not. Clean for these, or "
-            "take them with care."
+            "Nearly all predictions are certain; one is not. Clean what it depends on, or treat it "
+            "with care."
+            if uncertain == 1
+            else f"Nearly all predictions are certain; {uncertain:,} are not. Clean what they "
+            "depend on, or treat them with care."
         )
     elif facts.certain_share < FEW:
         yield (
-            f"Most predictions, {uncertain:,} of {facts.points:,}, hang on what the holes hold. "
-            "A few answers will not settle that: clean by columns, narrow down what a hole might "
-            "hold, or leave out a column that is mostly empty."
+            f"Most predictions, {uncertain:,} of {facts.points:,}, depend on what is missing. "
+            "A few answers will not settle that: clean whole columns, narrow down what a hole "
+            "might hold, or leave out a column that is mostly empty."
         )
     else:
-        hang = "hangs" if uncertain == 1 else "hang"
-        yield f"{uncertain:,} of {facts.points:,} predictions {hang} on what the holes hold."
+        depend = "depends" if uncertain == 1 else "depend"
+        yield f"{uncertain:,} of {facts.points:,} predictions {depend} on what is missing."
     yield from _about_rows(facts)
     yield from _about_columns(facts, effects)
 
@@ -63,15 +67,15 @@ def _about_rows(facts: Summary) -> Iterator[str]:
         yield (
             f"Only {facts.rows_that_help:,} of the {facts.rows_with_holes:,} rows with holes "
             f"{'is' if facts.rows_that_help == 1 else 'are'} expected to help these predictions; "
-            "leave the others."
+            "the others can stay as they are."
         )
     if facts.first_rows and facts.mean_entropy > 0:
         share = min(facts.expected_fall / facts.mean_entropy, 1.0)
-        rows = ", ".join(map(str, facts.first_rows[:3]))
-        many = len(facts.first_rows)
-        first = f"row {rows}" if many == 1 else f"the first {many} rows ({rows}, ...)"
-        first = first if many != 2 and many != 3 else f"rows {rows}"
-        yield f"Cleaning {first} is expected to take away {_about(share)} of the doubt."
+        names, many = list(map(str, facts.first_rows)), len(facts.first_rows)
+        rows = f"row {names[0]}" if many == 1 else f"rows {listed(names[:3])}"
+        if many > 3:
+            rows = f"the first {many} rows ({', '.join(names[:3])}, ...)"
+        yield f"Cleaning {rows} is expected to remove {_about(share)} of the doubt."
 
 
 def _about_columns(facts: Summary, effects: Sequence[ColumnEffect]) -> Iterator[str]:
@@ -81,33 +85,30 @@ def _about_columns(facts: Summary, effects: Sequence[ColumnEffect]) -> Iterator[
     best = max(with_holes, key=lambda one: one.certain_if_clean)
     settled = (best.certain_if_clean - facts.certain_share) / (1 - facts.certain_share)
     share = percent(best.certain_if_clean)
-    told = f"if it alone were clean, {share} of the predictions would be certain"
+    then = f"if it alone were clean, {share} of the predictions would be certain"
     if settled >= MOST:
-        yield f"Column {best.name!r} brings most: {told}."
+        yield f"Column {best.name!r} matters most: {then}."
     elif settled < LITTLE:
-        yield "No column alone brings much: go row by row, not column by column."
+        yield "No single column makes much difference: clean row by row, not column by column."
     else:
-        yield f"Among the columns, {best.name!r} brings most: {told}."
+        yield f"Of the columns, {best.name!r} matters most: {then}."
 
 
 def _about_accuracy(facts: Summary) -> Iterator[str]:
     if facts.accuracy is None or facts.majority is None:
         return
-    told = f"The vote over all worlds is right for {percent(facts.accuracy)} of the points"
+    right = f"The vote over all worlds is right for {percent(facts.accuracy)} of the points"
     if facts.accuracy < facts.majority + HARDLY:
         yield (
-            f"{told}, and the most frequent label alone for {percent(facts.majority)}: as it "
-            "stands, the table tells little about the label, whatever the holes hold."
+            f"{right}, and always predicting the most frequent label for "
+            f"{percent(facts.majority)}: whatever the holes hold, the table says little about the "
+            "label."
         )
     else:
-        yield f"{told} already now, before any cleaning."
+        yield f"{right} before any cleaning."
 
 
 def _about(share: float) -> str:
     if share < 0.01:
         return "less than 1%"
     return "nearly all" if share > 0.99 else f"about {share:.0%}"
-
-
-def _are(number: int) -> str:
-    return "one is" if number == 1 else f"{number:,} are"

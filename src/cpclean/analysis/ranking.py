@@ -1,13 +1,25 @@
-"""Rows or cells in the order of what cleaning them is expected to bring."""
+"""What to clean first: everything that can still be asked, the best first."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from cpclean.analysis.narrowing import open_cell
+from cpclean.analysis.open_cells import open_cell
+from cpclean.analysis.words import percent, row_name
+from cpclean.cleaning.question import Question
 from cpclean.cleaning.session import CleaningSession
+from cpclean.cleaning.strategies import NOISE
+from cpclean.cleaning.view import SessionView
+from cpclean.data.incomplete import Ints
+from cpclean.data.rows import Floats
+
+# With fewer rows that promise a gain, rows that may come to matter are listed too.
+FEW = 50
 
 
 @dataclass(frozen=True)
@@ -34,11 +46,30 @@ class Ranked:
     holes: tuple[str, ...]
 
 
-def ranking(session: CleaningSession) -> list[Ranked]:
-    """All rows that are not clean, the best first; with strategy "cells", their cells.
+@dataclass(frozen=True)
+class RowGain:
+    """What knowing a row, or a cell of it, is expected to bring.
 
-    The order is of each on its own: after an answer it may be another one. At equal gains, as
-    they stand in the table.
+    Attributes
+    ----------
+    name : str
+        As the reader knows it.
+    gain : float
+        In nats.
+    of_all : float
+        The gain as a share of the mean entropy of all predictions.
+    """
+
+    name: str
+    gain: float
+    of_all: float
+
+
+def ranking(session: CleaningSession) -> list[Ranked]:
+    """All rows that can be asked for, by their gain; with strategy "cells", their cells.
+
+    Each gain is that of the row on its own: after an answer the order may be another one. Rows
+    with equal gains stand as they do in the table.
 
     Examples
     --------
@@ -51,23 +82,89 @@ def ranking(session: CleaningSession) -> list[Ranked]:
     [(2, 5, ('size',)), (1, 5, ('size',))]
     """
     view = session.view
-    questions, gains = view.questions, view.question_gains
-    order = np.lexsort((np.arange(len(gains)), -gains))
     return [
         Ranked(
-            row,
-            questions.column[number],
-            float(gains[number]),
-            _candidates(session, row, number),
+            row := int(view.questions.row[number]),
+            view.questions.column[number],
+            float(view.question_gains[number]),
+            _candidates(view, row, number),
             tuple(view.cells(row)),
         )
-        for number in order.tolist()
-        if session.data.candidate_counts[row := int(questions.row[number])] > 1
+        for number in _best_first(view.question_gains, view.askable).tolist()
     ]
 
 
-def _candidates(session: CleaningSession, row: int, number: int) -> int:
-    if session.view.questions.column[number] is None:
-        return int(session.data.candidate_counts[row])
-    cell = open_cell(session.data, row, session.view.questions.spans[number])
+def rows_to_ask(session: CleaningSession) -> list[int]:
+    """The rows that are worth asking for, for several people who answer at once.
+
+    The first is the one that `session.ask` gives; none are left when the session is done. The
+    order is that of the strategy's score; of equals, the smaller row comes first. Where a strategy
+    goes by gain, rows that promise none come last, and those that are near to no uncertain
+    validation point are left out.
+
+    Examples
+    --------
+    >>> from cpclean import IncompleteDataset
+    >>> rows = [[[0.0], [5.0]], [[1.0], [7.0]], [[6.0]], [[90.0], [99.0]]]
+    >>> data = IncompleteDataset(rows, ["a", "b", "b", "a"])
+    >>> rows_to_ask(CleaningSession(data, [[0.0]], n_neighbors=1))
+    [0, 1]
+    """
+    view = session.view
+    if view.stopped is not None:
+        return []
+    worth = view.askable & (view.scores > -np.inf)
+    if view.goes_by_gain:
+        worth &= view.question_gains > NOISE
+    order = _best_first(view.scores, worth)
+    later = _near_rows(view) if view.goes_by_gain and len(order) < FEW else []
+    rows = view.questions.row
+    return list(dict.fromkeys([int(rows[view.best]), *rows[order].tolist(), *later]))
+
+
+def row_gains(session: CleaningSession, n: int) -> list[RowGain]:
+    """The n rows whose cleaning is expected to bring most."""
+    view = session.view
+    return gains_of(view.best_questions(n), view.mean_entropy)
+
+
+def gains_in_words(gains: Sequence[RowGain]) -> str:
+    """What the best row is expected to bring."""
+    if not gains:
+        return "No row is left that could change a prediction."
+    return (
+        f"Knowing {gains[0].name} is expected to remove {percent(gains[0].of_all)} of the doubt in "
+        "all predictions together."
+    )
+
+
+def gains_of(
+    questions: Sequence[Question], entropy: float, row_names: Sequence[Any] | None = None
+) -> list[RowGain]:
+    """What the answers to questions are expected to bring, beside the mean entropy now."""
+    return [
+        RowGain(
+            row_name(one.row, row_names) + ("" if one.column is None else f", {one.column}"),
+            one.gain,
+            one.gain / entropy if entropy > 0 else 0.0,
+        )
+        for one in questions
+    ]
+
+
+def _best_first(scores: Floats, worth: npt.NDArray[np.bool_]) -> Ints:
+    """The numbers of questions from the highest score on; equal ones in their order."""
+    return np.flatnonzero(worth)[np.argsort(-scores[worth], kind="stable")]
+
+
+def _near_rows(view: SessionView) -> list[int]:
+    """The rows that can be asked for and are near to an uncertain point, in ascending order."""
+    near = np.concatenate([np.empty(0, np.int64), *view.near_open_rows()])
+    return [int(row) for row in np.intersect1d(near, view.open_rows)]
+
+
+def _candidates(view: SessionView, row: int, number: int) -> int:
+    if view.questions.column[number] is None:
+        return int(view.data.candidate_counts[row])
+    cell = open_cell(view.data, row, view.questions.spans[number])
     return 1 if cell is None else len(cell.values)

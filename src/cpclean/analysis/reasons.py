@@ -9,11 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from cpclean.analysis.look import best_questions, table_of, values_of
-from cpclean.analysis.words import count, listed, percent, shown, small
+from cpclean.analysis.words import count, listed, percent, row_name, shown, small
 from cpclean.cleaning.question import Question
-from cpclean.cleaning.session import CleaningSession
-from cpclean.cleaning.view import Value
+from cpclean.cleaning.view import SessionView, Value
 
 MOST_SHOWN = 6  # answers of one row
 MOST_CELLS = 40  # values of one row
@@ -78,58 +76,75 @@ class Reason:
     @property
     def words(self) -> str:
         """The reason in two or three sentences."""
+        told = [f"It can be among the nearest rows of {count(self.n_points, 'open prediction')}."]
         if self.n_points == 1:
-            near, them, become, clearer = "one open prediction", "it", "it becomes", "it"
-        else:
-            near = count(self.n_points, "open prediction")
-            them, become, clearer = "one of them", "", "them"
-        said = f"It can be among the nearest rows of {near}."
-        if self.expected is None:
-            return f"{said} {_gain_in_words(self)}"
+            told = ["It can be among the nearest rows of one open prediction."]
+        if self.expected is not None:
+            told.append(self._settled)
+        told.append(
+            f"Knowing it is expected to remove {percent(self.of_all)} of the doubt in all "
+            "predictions together."
+        )
+        return " ".join(told)
+
+    @property
+    def _settled(self) -> str:
+        """What the answers would settle, in a sentence."""
+        one_only = self.n_points == 1
         most = max(self.outcomes, key=lambda one: (one.settles, one.prior))
-        alike = all(one.settles == most.settles for one in self.outcomes) and not self.n_more
         if most.settles == 0:
-            settled = f"No likely answer settles {them} for good, but it makes {clearer} clearer."
-        elif alike:
-            become = become or count(most.settles, "of them becomes", "of them become")
-            settled = f"Whatever the answer, {become} certain."
-        elif self.n_points == 1:
-            settled = f"With a chance of {percent(self.expected)} the answer makes it certain."
-        else:
-            settled = (
-                f"On average an answer makes {small(self.expected)} of them certain; "
-                f"{most.answer} would make {most.settles:,} certain."
+            settled, clearer = ("it certain", "it") if one_only else ("any of them certain", "them")
+            return f"No likely answer makes {settled}, but an answer makes {clearer} clearer."
+        alike = all(one.settles == most.settles for one in self.outcomes) and not self.n_more
+        if alike and one_only:
+            return "Whatever the answer, it becomes certain."
+        if alike:
+            become = count(most.settles, "of them becomes", "of them become")
+            return f"Whatever the answer, {become} certain."
+        if one_only:
+            return (
+                f"The chance that the answer makes it certain is {percent(self.expected or 0.0)}."
             )
-        return f"{said} {settled} {_gain_in_words(self)}"
+        return (
+            f"On average an answer makes {small(self.expected or 0.0)} of them certain; "
+            f"{most.answer} would make {most.settles:,} certain."
+        )
 
 
 def reasons(
-    session: CleaningSession,
-    n: int,
+    view: SessionView,
+    questions: Sequence[Question],
     row_names: Sequence[Any] | None = None,
     seconds: float = 6.0,
 ) -> list[Reason]:
-    """The rows that matter most, with what each answer would settle.
+    """Why each question is worth asking, and what each answer would settle.
 
-    Going through the answers takes a look at the points for each; after so many seconds the rest
-    of the rows get their gain only.
+    To go through the answers, the points are looked at once per answer; when this much time is
+    spent, the remaining reasons only say what the row is expected to bring.
+
+    Parameters
+    ----------
+    view : SessionView
+    questions : sequence of Question
+        Such as ``view.best_questions(10)``.
+    row_names : sequence, optional
+        What the reader calls each row.
+    seconds : float
     """
     end = time.perf_counter() + seconds
     return [
-        _reason(session, question, row_names, in_full=time.perf_counter() < end)
-        for question in best_questions(session, n)
+        _reason(view, question, row_names, in_full=time.perf_counter() < end)
+        for question in questions
     ]
 
 
 def _reason(
-    session: CleaningSession, question: Question, row_names: Sequence[Any] | None, in_full: bool
+    view: SessionView, question: Question, row_names: Sequence[Any] | None, in_full: bool
 ) -> Reason:
-    row, entropy = question.row, session.mean_entropy
-    data = session.data
+    row, entropy = question.row, view.mean_entropy
     outcomes: list[Outcome] = []
     expected = None
-    in_full = in_full and len(question.candidates) <= MOST_WAYS
-    if in_full:
+    if in_full and len(question.candidates) <= MOST_WAYS:
         why = question.why
         mass = question.prior[why.answers]
         settles = np.array([len(one) for one in why.settles])
@@ -143,13 +158,13 @@ def _reason(
             )
             for at in order.tolist()
         ][:MOST_SHOWN]
-    values = values_of(session, row)
+    values = view.values(row)
     return Reason(
         row=row,
-        name=f"row {row if row_names is None else row_names[row]}",
-        label=shown(data.labels[row]),
+        name=row_name(row, row_names),
+        label=shown(view.data.labels[row]),
         values=values,
-        asked=_asked(session, question, values),
+        asked=_asked(view, question, values),
         gain=question.gain,
         of_all=question.gain / entropy if entropy > 0 else 0.0,
         n_points=len(question.points),
@@ -167,24 +182,14 @@ def answer_text(candidate: Any) -> str:
     """
     if isinstance(candidate, dict):
         return ", ".join(f"{name} = {shown(value)}" for name, value in candidate.items())
-    return (
-        f"({listed([shown(one) for one in candidate], 8)})"
-        if len(candidate) > 8
-        else (f"({', '.join(shown(one) for one in candidate)})")
-    )
+    values = [shown(one) for one in candidate]
+    return f"({listed(values, 8) if len(values) > 8 else ', '.join(values)})"
 
 
-def _asked(session: CleaningSession, question: Question, values: Sequence[Value]) -> str:
+def _asked(view: SessionView, question: Question, values: Sequence[Value]) -> str:
     if question.column is not None:
         return str(question.column)
-    if table_of(session) is not None:
+    if view.table is not None:
         return listed([one.name for one in values if one.hole])
-    places = session.view.cells(question.row)
+    places = view.cells(question.row)
     return f"column {listed([str(place) for place in places])}"
-
-
-def _gain_in_words(reason: Reason) -> str:
-    return (
-        f"Knowing it is expected to remove {percent(reason.of_all)} of the doubt in all "
-        "predictions together."
-    )

@@ -1,24 +1,15 @@
-"""Does missingness matter here? Facts about a table with holes, its columns and what to clean."""
+"""Does missingness matter here? Facts about a table with holes and what to clean."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from cpclean.analysis.narrowing import OpenCell, Span, near_rows, open_cell
 from cpclean.cleaning.session import CleaningSession
-from cpclean.data.incomplete import IncompleteDataset
-from cpclean.data.rows import Floats, is_whole
-from cpclean.data.table import IncompleteTable
 from cpclean.errors import CPCleanError
-from cpclean.queries.certain import is_certain
-from cpclean.queries.model import Metric
-
-Bools = npt.NDArray[np.bool_]
 
 # How many questions ahead a summary looks.
 AHEAD = 10
@@ -33,7 +24,7 @@ class Summary:
     Attributes
     ----------
     rows, columns : int
-        Of the training table; the label is no column.
+        Of the training table; the label is not counted as a column.
     rows_with_holes, cells_missing : int
         Before any answer; doubted cells count.
     worlds : str
@@ -53,8 +44,8 @@ class Summary:
     first_rows : tuple of int
         The rows that would be asked for first, at most ten, and none that brings nothing.
     expected_fall : float
-        What these are expected to take from the mean entropy together, about: each one's gain is
-        the one expected if those before it turn out as is likeliest.
+        What these together are expected to take from the mean entropy, roughly: each gain is the
+        one expected if the likeliest candidates of the rows before it turn out to be true.
     """
 
     rows: int
@@ -72,38 +63,13 @@ class Summary:
     expected_fall: float
 
 
-@dataclass(frozen=True)
-class ColumnEffect:
-    """What it would bring to clean one column, and nothing else.
-
-    Attributes
-    ----------
-    name, kind : str
-    holes : int
-        Cells of the column that are missing or doubted, before any answer.
-    certain_if_clean : float
-        The share of validation points that are certain once the column's holes are known: the
-        mean over values drawn from the prior.
-    low, high : float
-        The lowest and the highest share among the draws.
-    """
-
-    name: str
-    kind: str
-    holes: int
-    certain_if_clean: float
-    low: float
-    high: float
-
-
-def summary(session: CleaningSession, table: IncompleteTable) -> Summary:
+def summary(session: CleaningSession) -> Summary:
     """The facts about a session's table and its validation points, as they are now.
 
     Parameters
     ----------
     session : CleaningSession
-        Over `table`; with strategy "cells", the questions ahead are cells.
-    table : IncompleteTable
+        Over a table; with strategy "cells", the questions ahead are cells.
 
     Examples
     --------
@@ -113,13 +79,15 @@ def summary(session: CleaningSession, table: IncompleteTable) -> Summary:
     >>> table = IncompleteTable(frame, label=["s", "s", "s", "l", "l"])
     >>> points = pd.DataFrame({"size": [1, 8], "age": [3, 2]})
     >>> session = CleaningSession(table, points, n_neighbors=1)
-    >>> facts = summary(session, table)
+    >>> facts = summary(session)
     >>> facts.rows_with_holes, facts.worlds, facts.certain_share, facts.first_rows
     (1, '5', 0.5, (2,))
     """
+    table = session.view.table
+    if table is None:
+        raise CPCleanError("a summary is about a table; this session cleans a dataset.")
     ahead = [question for question in session.ask(AHEAD) if question.gain > NOTHING]
-    known = session.y_val
-    usual = session.data.classes[int(np.bincount(session.data.codes).argmax())]
+    known, usual = session.y_val, usual_label(session)
     return Summary(
         rows=table.n_rows,
         columns=len(table.names),
@@ -137,120 +105,25 @@ def summary(session: CleaningSession, table: IncompleteTable) -> Summary:
     )
 
 
+def usual_label(session: CleaningSession) -> Any:
+    """The most frequent label of the training rows; the first of equals."""
+    return session.data.classes[int(np.bincount(session.data.codes).argmax())]
+
+
 def worlds_text(number: int) -> str:
-    """How many worlds, short.
+    """How many worlds, in few characters.
 
     >>> worlds_text(5**90), worlds_text(625)
     ('10^62.9', '625')
     """
-    return str(number) if number < 10**6 else f"10^{math.log10(number):.1f}"
+    exponent = worlds_exponent(number)
+    return str(number) if exponent is None else f"10^{exponent}"
 
 
-def column_effects(
-    table: IncompleteTable,
-    X_val_encoded: Floats,
-    n_neighbors: int = 3,
-    metric: Metric = "euclidean",
-    n_samples: int = 10,
-    random_state: int = 0,
-    *,
-    data: IncompleteDataset | None = None,
-    progress: Callable[[str], None] | None = None,
-) -> list[ColumnEffect]:
-    """The share of validation points that become certain if one column alone were clean.
+def worlds_exponent(number: int) -> str | None:
+    """The exponent of a number of worlds that is written as a power of ten; None if it is small.
 
-    What its holes hold is not known, so it is drawn from the prior, each hole on its own, and
-    certainty is worked out exactly for every draw.
-
-    Parameters
-    ----------
-    table : IncompleteTable
-    X_val_encoded : array of shape (n_points, n_features)
-        Validation points, as `table.encode` gives them.
-    n_neighbors, metric
-        As in `is_certain`.
-    n_samples : int
-        Draws a column.
-    random_state : int
-        The same draws for the same data and points.
-    data : IncompleteDataset, optional
-        What is known now, such as `session.data`; by default `table.dataset`.
-    progress : function of a column's name, optional
-        Called before each column is looked at.
-
-    Returns
-    -------
-    list of ColumnEffect
-        One a column, in the table's order.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from cpclean import IncompleteTable
-    >>> frame = pd.DataFrame({"size": [1, 2, None, 8, 9], "age": [3, 1, 2, 1, 2]})
-    >>> table = IncompleteTable(frame, label=["s", "s", "s", "l", "l"])
-    >>> points = table.encode(pd.DataFrame({"size": [1, 8], "age": [3, 2]}))
-    >>> effect = column_effects(table, points, n_neighbors=1)[0]
-    >>> effect.name, effect.holes, effect.certain_if_clean
-    ('size', 1, 1.0)
+    >>> worlds_exponent(5**90), worlds_exponent(625)
+    ('62.9', None)
     """
-    if not is_whole(n_samples) or n_samples < 1:
-        raise CPCleanError(f"n_samples must be an int of at least 1; got {n_samples!r}.")
-    data = table.dataset if data is None else data
-    points = np.asarray(X_val_encoded, dtype=np.float64)
-    certain = is_certain(data, points, n_neighbors, metric)
-    if not len(points):
-        raise CPCleanError("validation needs at least one point; got none.")
-    # Knowing more takes candidates away: a point that is certain stays so, and a row that is far
-    # from the others in every world stays far.
-    doubtful, holes = points[~certain], table.holes
-    if len(doubtful):
-        near = near_rows(data, doubtful, n_neighbors, metric)
-        data, holes = data.take(near), holes[near]
-    effects = []
-    for number, column in enumerate(table.report):
-        if progress is not None:
-            progress(column.name)
-        feature = table.encoding.features[number]
-        cells = {}
-        if len(doubtful) and feature is not None:
-            cells = _open_cells(data, holes[:, number], (feature.start, feature.stop))
-        shares = [float(certain.mean())]
-        if cells:
-            rng = np.random.default_rng([random_state, number])
-            known = (_drawn(data, cells, rng) for _ in range(n_samples))
-            newly = [is_certain(one, doubtful, n_neighbors, metric).sum() for one in known]
-            shares = [float((certain.sum() + count) / len(certain)) for count in newly]
-        effects.append(
-            ColumnEffect(
-                column.name,
-                column.kind,
-                column.holes,
-                # A sum of rounded shares may pass the highest of them by a rounding.
-                min(max(float(np.mean(shares)), min(shares)), max(shares)),
-                min(shares),
-                max(shares),
-            )
-        )
-    return effects
-
-
-def _open_cells(data: IncompleteDataset, holes: Bools, span: Span) -> dict[int, OpenCell]:
-    """The uncertain cells of a column, by row."""
-    rows = np.intersect1d(np.flatnonzero(holes), data.dirty_rows)
-    found = {row: open_cell(data, row, span) for row in rows.tolist()}
-    return {row: cell for row, cell in found.items() if cell is not None}
-
-
-def _drawn(
-    data: IncompleteDataset, cells: dict[int, OpenCell], rng: np.random.Generator
-) -> IncompleteDataset:
-    """The data if these cells are known to hold values drawn from their priors."""
-    at = rng.random(len(cells))
-    rows = {}
-    for (row, cell), place in zip(cells.items(), at.tolist(), strict=True):
-        ends = np.cumsum(cell.weights)
-        # To the right: a value of weight 0 ends where the one before it does, and is passed over.
-        number = int(np.searchsorted(ends, place * ends[-1], side="right"))
-        rows[row] = cell.known(min(number, int(np.flatnonzero(cell.weights)[-1])))
-    return data.with_rows(rows)
+    return None if number < 10**6 else f"{math.log10(number):.1f}"

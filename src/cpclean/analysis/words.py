@@ -33,7 +33,7 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
 
 
 def listed(words: Sequence[str], most: int = 6) -> str:
-    """Words in a row.
+    """Words in one line, the last of them after "and".
 
     >>> listed(["a", "b", "c"]), listed(["a"]), listed(list("abcdefgh"))
     ('a, b and c', 'a', 'a, b, c, d, e and 3 more')
@@ -78,3 +78,12 @@ def small(number: float) -> str:
     ('0', '0.012', '1.2e-05')
     """
     return f"{number:.2g}"
+
+
+def row_name(row: int, row_names: Sequence[Any] | None) -> str:
+    """A row as the reader knows it.
+
+    >>> row_name(1, None), row_name(1, ["Ann", "Bob"])
+    ('row 1', 'row Bob')
+    """
+    return f"row {row if row_names is None else row_names[row]}"

@@ -17,7 +17,8 @@ from cpclean.cli.sessions import open_session
 from cpclean.cli.tables import Problem, kinds_of, open_problem
 
 if TYPE_CHECKING:
-    from cpclean.analysis.summary import ColumnEffect, Summary
+    from cpclean.analysis.column_effects import ColumnEffect
+    from cpclean.analysis.summary import Summary
     from cpclean.data.columns import Column
 
 # What text looks like that was perhaps meant otherwise, and how to say so.
@@ -79,7 +80,7 @@ def looked_at(problem: Problem, training: Training) -> Summary:
     """The facts about a problem; rows are numbered as in the file."""
     from cpclean.analysis.summary import summary
 
-    facts = summary(open_session(problem, training), problem.table)
+    facts = summary(open_session(problem, training))
     return replace(facts, first_rows=tuple(problem.rows[list(facts.first_rows)].tolist()))
 
 
@@ -87,13 +88,13 @@ def effects_of(
     problem: Problem, training: Training, samples: int, seed: int, progress: Any = None
 ) -> list[ColumnEffect]:
     """What each column of a problem would bring."""
-    from cpclean.analysis.summary import column_effects
+    from cpclean.analysis.column_effects import column_effects
+    from cpclean.queries.model import Model
 
     return column_effects(
         problem.table,
-        problem.table.encode(problem.points),
-        training.neighbors,
-        training.metric,
+        problem.table.points(problem.points),
+        Model(training.neighbors, training.metric),
         samples,
         seed,
         progress=progress,

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import Any
 
+from cpclean.analysis.course_words import comparison_in_numbers, course_in_words
+from cpclean.analysis.findings import Findings, Progress, Scope, findings
 from cpclean.analysis.words import count, percent, shown, small
 from cpclean.classifier import CertainKNeighborsClassifier
 from cpclean.cleaning.session import CleaningSession
 from cpclean.cleaning.state import Record
 from cpclean.errors import CPCleanError
+from cpclean.report.compose import all_pictures
 from cpclean.report.drawn import NARROW, WIDE, drawn
-from cpclean.report.facts import Facts, Progress, Wishes, facts
 from cpclean.report.figures import figure
+from cpclean.report.lists import column_lines, page_settings
+from cpclean.report.pictures import Picture
+
+MOST_COLUMNS = 200  # lines of the table of columns
 
 
 def report(
@@ -85,14 +94,32 @@ def report(
     >>> made.html[:15], "0 of 2 predictions" in made.html
     ('<!doctype html>', True)
     """
-    wishes = Wishes(
-        title, n_rows, row_names, truth, histories, n_random, seconds, random_state,
-        dict(settings or {}), progress,
-    )  # fmt: skip
-    made = Report(facts(_session(subject, X, y), wishes), interactive)
+    session = _session(subject, X, y)
+    start = time.perf_counter()
+    scope = Scope(n_rows, row_names, truth, n_random, seconds, random_state, progress)
+    found = findings(session, scope)
+    contents = Contents(
+        title or "A table with holes",
+        found,
+        all_pictures(found, session.history, histories),
+        page_settings(session, random_state, time.perf_counter() - start, settings or {}),
+        datetime.now().astimezone(),
+    )
+    made = Report(contents, interactive)
     if path is not None:
         made.save(path)
     return made
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a page is made of; pictures by name."""
+
+    title: str
+    findings: Findings
+    pictures: dict[str, Picture]
+    settings: list[tuple[str, str]]
+    made: datetime
 
 
 class Report:
@@ -106,13 +133,13 @@ class Report:
         Where it was saved last.
     """
 
-    def __init__(self, found: Facts, interactive: bool = True) -> None:
-        self._facts, self._interactive = found, interactive
+    def __init__(self, contents: Contents, interactive: bool = True) -> None:
+        self._contents, self._interactive = contents, interactive
         self.path: Path | None = None
 
     @cached_property
     def html(self) -> str:
-        return _rendered(self._facts, self._interactive)
+        return _rendered(self._contents, self._interactive)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the page to a file, which is whole or not there."""
@@ -129,7 +156,7 @@ class Report:
     def _repr_html_(self) -> str:
         # In a frame, so that neither style touches the other; without script, or every saved
         # notebook would grow by 5 MB a page.
-        page = escape(_rendered(self._facts, interactive=False))
+        page = escape(_rendered(self._contents, interactive=False))
         return (
             f'<iframe srcdoc="{page}" title="cpclean report" sandbox="" '
             'style="width:100%;height:80vh;border:0"></iframe>'
@@ -137,11 +164,9 @@ class Report:
 
     def __repr__(self) -> str:
         where = "" if self.path is None else f", saved to {str(self.path)!r}"
-        found = self._facts
-        return (
-            f"Report({found.title!r}, {found.n_certain} of {count(found.n_points, 'prediction')} "
-            f"certain{where})"
-        )
+        found = self._contents.findings.predictions
+        points = count(found.n_points, "prediction")
+        return f"Report({self._contents.title!r}, {found.n_certain} of {points} certain{where})"
 
 
 def _session(subject: Any, X: Any, y: Any) -> CleaningSession:
@@ -168,7 +193,7 @@ def _session(subject: Any, X: Any, y: Any) -> CleaningSession:
     )
 
 
-def _rendered(found: Facts, interactive: bool) -> str:
+def _rendered(contents: Contents, interactive: bool) -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -179,7 +204,7 @@ def _rendered(found: Facts, interactive: bool) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    look.filters.update(percent=percent, shown=shown, small=small)
+    look.filters.update(percent=percent, shown=shown, small=small, whole="{:,}".format)
     look.globals.update(count=count)
     script, figures = "", {}
     if interactive:
@@ -191,13 +216,21 @@ def _rendered(found: Facts, interactive: bool) -> str:
                 "light": figure(picture, titles=False),
                 "dark": figure(picture, dark=True, titles=False),
             }
-            for name, picture in found.pictures.items()
+            for name, picture in contents.pictures.items()
         }
     drawings = {
         name: (Markup(drawn(picture, WIDE)), Markup(drawn(picture, NARROW)))
-        for name, picture in found.pictures.items()
+        for name, picture in contents.pictures.items()
     }
-    page = look.get_template("report.html")
-    return page.render(
-        facts=found, drawings=drawings, figures=figures, script=script, interactive=interactive
+    found, comparison = contents.findings, contents.findings.comparison
+    return look.get_template("report.html").render(
+        page=contents,
+        found=found,
+        course=course_in_words(found.course),
+        orders=[] if comparison is None else comparison_in_numbers(comparison),
+        columns=column_lines(found.columns[:MOST_COLUMNS], found.n_rows),
+        drawings=drawings,
+        figures=figures,
+        script=script,
+        interactive=interactive,
     )

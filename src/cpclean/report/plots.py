@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from cpclean.analysis import forecast as going_on
-from cpclean.analysis.look import Outlook, outlook, share_at_start, table_of
-from cpclean.analysis.summary import ColumnEffect
+from cpclean.analysis.column_effects import ColumnEffect
+from cpclean.analysis.forecast import compared, expected
+from cpclean.analysis.missing import missing
+from cpclean.analysis.predictions import Predictions
+from cpclean.analysis.ranking import row_gains
 from cpclean.classifier import CertainKNeighborsClassifier
 from cpclean.cleaning.session import CleaningSession
 from cpclean.cleaning.state import Record
@@ -68,12 +70,12 @@ def plot_certainty(
     session = progress
     course = comparison = None
     if ahead:
-        course = going_on.expected(session, seconds=seconds, random_state=random_state)
+        course = expected(session, seconds=seconds, random_state=random_state)
     if truth is not None:
-        comparison = going_on.compared(
+        comparison = compared(
             session, truth, n_random, seconds=10 * seconds, random_state=random_state
         )
-    picture = compose.certainty(session.history, share_at_start(session), course, comparison)
+    picture = compose.certainty(session.history, session.view.share_at_start, course, comparison)
     return _shown(picture, dark=dark)
 
 
@@ -89,18 +91,19 @@ def plot_holes(table: IncompleteTable | CleaningSession, *, dark: bool = False) 
     >>> plot_holes(IncompleteTable(frame, label="y")).data[0].x
     (0.3333333333333333, 0.3333333333333333)
     """
-    found: Any = table_of(table) if isinstance(table, CleaningSession) else table
+    found: Any = table.view.table if isinstance(table, CleaningSession) else table
     if not isinstance(found, IncompleteTable):
         raise CPCleanError(
             f"plot_holes needs an IncompleteTable; got {type(table).__name__}"
             f"{'' if found is table else ' over a dataset, which has no columns of a table'}."
         )
-    return _shown(compose.holes(found), compose.patterns(found), dark=dark)
+    holes = missing(found)
+    return _shown(compose.holes(holes), compose.patterns(holes), dark=dark)
 
 
 def plot_gains(session: CleaningSession, n: int = 20, *, dark: bool = False) -> Any:
     """The n rows whose cleaning is expected to take most doubt from the predictions."""
-    return _shown(compose.gains(session, n), dark=dark)
+    return _shown(compose.gains(row_gains(session, n)), dark=dark)
 
 
 def plot_columns(
@@ -111,7 +114,7 @@ def plot_columns(
     Parameters
     ----------
     effects : list of ColumnEffect
-        From `cpclean.analysis.summary.column_effects`.
+        From `cpclean.analysis.column_effects.column_effects`.
     now : float, optional
         The share that is certain now, to compare with.
     """
@@ -132,10 +135,10 @@ def plot_shares(
     if isinstance(model, CleaningSession):
         if X is not None:
             raise CPCleanError("a session has its own validation points: leave X out.")
-        return _shown(compose.shares(outlook(model)), dark=dark)
+        return _shown(compose.shares(Predictions.of(model.view)), dark=dark)
     if X is None:
         raise CPCleanError("plot_shares needs points to predict for a classifier: X=...")
-    found = Outlook(model.predict_proba(X), model.is_certain(X))
+    found = Predictions(model.predict_proba(X), model.is_certain(X))
     return _shown(compose.shares(found), dark=dark)
 
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from threading import Condition, Event, Thread
 
 from cpclean.analysis.forecast import Course, Forecast
-from cpclean.analysis.queue import ranking
+from cpclean.analysis.ranking import rows_to_ask
 from cpclean.cleaning.session import CleaningSession
 from cpclean.cleaning.view import SessionView
 from cpclean.data.rows import Floats
@@ -235,7 +235,7 @@ class Engine:
         return self._storage.last() > len(self._events)
 
     def _stand(self, ledger: Ledger, session: CleaningSession) -> None:
-        rows = ranking(session)
+        rows = rows_to_ask(session)
         now = Now(
             version=self.version + 1,
             ledger=ledger,

@@ -1,0 +1,173 @@
+"""Everything that a report says about a session, worked out before anything is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from cpclean.analysis.advice import advice
+from cpclean.analysis.column_effects import ColumnEffect, draws_per_column, effects_in_session
+from cpclean.analysis.forecast import Comparison, Course, compared, expected
+from cpclean.analysis.missing import Missing, missing
+from cpclean.analysis.predictions import Accuracy, Predictions, accuracy
+from cpclean.analysis.ranking import RowGain, gains_of
+from cpclean.analysis.reasons import Reason, reasons
+from cpclean.analysis.summary import summary
+from cpclean.analysis.verdict import KeyNumber, key_numbers, verdict
+from cpclean.analysis.words import shown
+from cpclean.cleaning.session import CleaningSession
+from cpclean.data.table import ColumnReport
+
+Progress = Callable[[str], None]
+MOST_GAINS = 15  # rows whose gains are compared
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What to look at, and for how long; see `cpclean.report.report`."""
+
+    n_rows: int = 10
+    row_names: Sequence[Any] | None = None
+    truth: Any = None
+    n_random: int = 5
+    seconds: float = 5.0
+    random_state: int = 0
+    progress: Progress | None = None
+
+
+@dataclass(frozen=True)
+class ClassSize:
+    """A label, how many training rows have it, and their share."""
+
+    label: str
+    rows: int
+    share: float
+
+
+@dataclass(frozen=True)
+class Findings:
+    """A session from all sides.
+
+    Attributes
+    ----------
+    verdict : str
+    advice : list of str
+        What to do; empty for a dataset.
+    numbers : list of KeyNumber
+    columns : sequence of ColumnReport
+        Of the table; empty for a dataset.
+    n_columns : int
+        Of the table, or of the space of a dataset.
+    missing : Missing or None
+        None for a dataset, or where nothing is missing.
+    effects : list of ColumnEffect
+        Empty where they say nothing, or take too long to work out.
+    n_draws : int
+        How often each column was filled for its effect.
+    n_dirty : int
+        Rows with holes before any answer.
+    stopped : str or None
+        Why nothing more is asked.
+    course : Course
+        How the certain share is expected to go on.
+    comparison : Comparison or None
+        None without a truth.
+    """
+
+    verdict: str
+    advice: list[str]
+    numbers: list[KeyNumber]
+    columns: Sequence[ColumnReport]
+    n_columns: int
+    missing: Missing | None
+    effects: list[ColumnEffect]
+    n_draws: int
+    classes: list[ClassSize]
+    is_table: bool
+    n_rows: int
+    n_dirty: int
+    n_answers: int
+    n_skipped: int
+    predictions: Predictions
+    accuracy: Accuracy | None
+    entropy: float
+    stopped: str | None
+    gains: list[RowGain]
+    reasons: list[Reason]
+    share_at_start: float
+    course: Course
+    comparison: Comparison | None
+
+
+def findings(session: CleaningSession, scope: Scope | None = None) -> Findings:
+    """Look at a session from all sides; it is not changed."""
+    scope = scope or Scope()
+    step = scope.progress or (lambda _: None)
+    view, names = session.view, scope.row_names
+    table, found = view.table, Predictions.of(view)
+    step("asking ahead")
+    course = expected(session, seconds=scope.seconds, random_state=scope.random_state)
+    comparison = None
+    if scope.truth is not None:
+        step("simulating")
+        comparison = compared(
+            session, scope.truth, scope.n_random, random_state=scope.random_state,
+            progress=lambda done: step(f"simulating, {done:,} answers"),
+        )  # fmt: skip
+    step("looking for reasons")
+    questions = view.best_questions(max(scope.n_rows, MOST_GAINS))
+    why = reasons(view, questions[: scope.n_rows], names)
+    step("cleaning one column at a time")
+    effects = effects_in_session(view, scope.random_state)
+    right = accuracy(session, found)
+    return Findings(
+        verdict=verdict(found, course, view.data),
+        advice=_advice(session, effects, names),
+        numbers=key_numbers(found, course, view.data, right),
+        columns=[] if table is None else table.report,
+        n_columns=view.data.n_features if table is None else len(table.names),
+        missing=missing(table) if table is not None and table.holes.any() else None,
+        effects=effects,
+        n_draws=0 if table is None else draws_per_column(table),
+        classes=_classes(session),
+        is_table=table is not None,
+        n_rows=view.data.n_rows,
+        n_dirty=len(view.start.dirty_rows),
+        n_answers=len(view.history),
+        n_skipped=len(view.skipped),
+        predictions=found,
+        accuracy=right,
+        entropy=view.mean_entropy,
+        stopped=view.stopped,
+        gains=gains_of(questions[:MOST_GAINS], view.mean_entropy, names),
+        reasons=why,
+        share_at_start=view.share_at_start,
+        course=course,
+        comparison=comparison,
+    )
+
+
+def _advice(
+    session: CleaningSession, effects: Sequence[ColumnEffect], names: Sequence[Any] | None
+) -> list[str]:
+    """What to do, in words; rows are called as the reader calls them."""
+    if session.view.table is None:
+        return []
+    found = summary(session)
+    if session.history:  # of accuracy it speaks as it is before any cleaning
+        found = replace(found, accuracy=None)
+    if names is not None:
+        found = replace(found, first_rows=tuple(names[row] for row in found.first_rows))
+    return advice(found, effects)
+
+
+def _classes(session: CleaningSession) -> list[ClassSize]:
+    data = session.data
+    sizes = np.bincount(data.codes, minlength=data.n_classes)
+    return [
+        ClassSize(shown(label), size, size / len(data.codes))
+        for label, size in zip(data.classes.tolist(), sizes.tolist(), strict=True)
+    ]

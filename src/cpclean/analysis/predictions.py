@@ -1,0 +1,120 @@
+"""The predictions of points: how certain, how open and, where labels are known, how right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from cpclean.analysis.summary import usual_label
+from cpclean.analysis.words import count, percent
+from cpclean.cleaning.session import CleaningSession
+from cpclean.cleaning.view import SessionView
+from cpclean.data.rows import Floats
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """The shares of the classes for some points, and whether each point is certain."""
+
+    shares: Floats
+    certain: npt.NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, view: SessionView) -> Predictions:
+        """Those of a session's validation points."""
+        return cls(view.shares, view.certain)
+
+    @property
+    def n_points(self) -> int:
+        return len(self.certain)
+
+    @property
+    def n_certain(self) -> int:
+        return int(self.certain.sum())
+
+    @property
+    def winners(self) -> Floats:
+        """The share of the label that wins, shape (n_points,)."""
+        return np.asarray(self.shares.max(axis=1))
+
+    @property
+    def words(self) -> str:
+        """How open the predictions are, in two sentences."""
+        winners = self.winners[~self.certain]
+        certain = f"{self.n_certain:,} of {count(self.n_points, 'prediction')} "
+        certain += "is certain." if self.n_certain == 1 else "are certain."
+        if not len(winners):
+            return certain
+        if len(winners) == 1:
+            return (
+                f"{certain} The open one has {percent(winners[0])} of the prior behind its label."
+            )
+        clear = int((winners >= 0.9).sum())
+        have = "has" if clear == 1 else "have"
+        return (
+            f"{certain} Of the {len(winners):,} open ones, {clear:,} {have} 90% of the prior or "
+            "more behind one label."
+        )
+
+
+@dataclass(frozen=True)
+class OpenPredictions:
+    """How many open predictions have a winner whose share is from `low` to `high`."""
+
+    low: float
+    high: float
+    number: int
+
+
+def by_winner(found: Predictions) -> list[OpenPredictions]:
+    """The open predictions, the clearest first; what is emptier than the last one is left out."""
+    winners: Floats = found.winners[~found.certain]
+    least = 1 / max(2, found.shares.shape[1])
+    edges = [edge / 10 for edge in range(int(least * 10), 11)]
+    # Rounding may take a share below the least there is, and what is open may round to 1.
+    places = np.clip(np.digitize(winners, edges) - 1, 0, len(edges) - 2)
+    times = np.bincount(places, minlength=len(edges) - 1).tolist()
+    lowest = min([at for at, one in enumerate(times) if one] or [len(times) - 1])
+    groups = zip(pairwise(edges), times, strict=True)
+    return [OpenPredictions(low, high, one) for (low, high), one in groups][lowest:][::-1]
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """How often the predictions are right, where the true labels are known.
+
+    Attributes
+    ----------
+    all, certain, open : float or None
+        Of all predictions and of those that are certain or open; None if there are none.
+    least, most : float
+        However the holes are filled, no fewer and no more of all predictions are right.
+    usual : float
+        Of all, if the most frequent label of the training rows were predicted always.
+    """
+
+    all: float
+    certain: float | None
+    open: float | None
+    least: float
+    most: float
+    usual: float
+
+
+def accuracy(session: CleaningSession, found: Predictions) -> Accuracy | None:
+    """How often a session's predictions are right; None if the labels are not known."""
+    if session.y_val is None:
+        return None
+    labels = session.data.classes[found.shares.argmax(axis=1)]
+    right, certain = np.asarray(labels == session.y_val), found.certain
+    return Accuracy(
+        all=float(right.mean()),
+        certain=float(right[certain].mean()) if certain.any() else None,
+        open=float(right[~certain].mean()) if not certain.all() else None,
+        least=float((right & certain).mean()),
+        most=1.0 - float((~right & certain).mean()),
+        usual=float(np.mean(session.y_val == usual_label(session))),
+    )

@@ -1,0 +1,200 @@
+"""What a column would bring, against all ways to fill it written out."""
+
+import itertools
+import math
+
+import numpy as np
+import oracle
+import pandas as pd
+import pytest
+from analysis.samples import random_table
+from sklearn.impute import SimpleImputer
+from strategies import random_case, random_factored_case, sweep
+
+from cpclean import CleaningSession, CPCleanError, IncompleteTable, is_certain
+from cpclean.analysis.column_effects import (
+    ColumnEffect,
+    column_effects,
+    effects_in_session,
+    effects_in_words,
+)
+from cpclean.analysis.open_cells import open_cell
+from cpclean.data.points import Points
+from cpclean.queries.gather import near_rows
+from cpclean.queries.model import Model
+
+# Candidates that belong together: whole versions of the table.
+JOINT = [SimpleImputer(strategy="constant", fill_value=value) for value in (0.0, 1.0, 3.0)]
+
+
+def certain_share(data, points, k, candidates):
+    certain = [
+        sum(oracle.Worlds(candidates, data.codes.tolist(), data.n_classes, None, t, k).possible())
+        for t in points.tolist()
+    ]
+    return certain.count(1) / len(certain)
+
+
+def possible_shares(table, points, k, name):
+    """Every way to fill one column: how likely it is, and the share that is certain then."""
+    data, column = table.dataset, list(table.names).index(name)
+    feature = table.encoding.features[column]
+    rows = np.flatnonzero(table.holes[:, column]).tolist()
+    all_candidates = [data.candidates(row).tolist() for row in range(data.n_rows)]
+    choices = []
+    for row in rows:
+        mass = {}
+        for one, weight in zip(all_candidates[row], data.prior(row), strict=True):
+            value = one[feature.start]
+            mass[value] = mass.get(value, 0.0) + weight
+        choices.append(list(mass.items()))
+    for values in itertools.product(*choices):
+        narrowed = list(all_candidates)
+        for row, (value, _) in zip(rows, values, strict=True):
+            narrowed[row] = [one for one in narrowed[row] if one[feature.start] == value]
+        weight = math.prod(mass for _, mass in values)
+        yield weight, certain_share(data, points, k, narrowed)
+
+
+@pytest.mark.parametrize("repairs", ["few", JOINT], ids=["cells", "joint"])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_column_effect_is_the_mean_over_all_ways_to_fill_it(seed, repairs):
+    table, points = random_table(seed, repairs)
+    n_samples, k = 300, 3
+    for effect in column_effects(table, points, Model(k), n_samples, seed):
+        ways = list(possible_shares(table, points, k, effect.name))
+        mean = sum(weight * share for weight, share in ways)
+        spread = math.sqrt(sum(weight * (share - mean) ** 2 for weight, share in ways))
+        assert min(share for _, share in ways) <= effect.low + 1e-12
+        assert effect.high <= max(share for _, share in ways) + 1e-12
+        assert effect.certain_if_clean == pytest.approx(
+            mean, abs=5 * spread / math.sqrt(n_samples) + 1e-9
+        )
+        assert effect.low <= effect.certain_if_clean <= effect.high
+
+
+def test_effects_are_the_same_for_the_same_seed_and_differ_for_another():
+    table, points = random_table(1)
+    once = column_effects(table, points, n_samples=3)
+    assert column_effects(table, points, n_samples=3) == once
+    others = [column_effects(table, points, n_samples=3, random_state=n) for n in range(1, 6)]
+    assert any(other != once for other in others)
+
+
+def test_a_candidate_without_weight_is_never_drawn():
+    frame = pd.DataFrame({"a": [0.0, 3.0, None, 1.0], "b": [0.0, 9.0, 0.0, 0.0]})
+    table = IncompleteTable(
+        frame, [0, 1, 0, 1], {"a": [0.0, 3.0]}, {"a": {0.0: 1, 3.0: 0}}, scaling="none"
+    )
+    points = np.array([[2.9, 0.0]])
+    assert not is_certain(table.dataset, points, 1).any()
+    effect = column_effects(table, points, Model(1), n_samples=50)[0]
+    assert (effect.low, effect.high) == (1.0, 1.0)
+
+
+def test_columns_without_holes_or_without_a_place_change_nothing():
+    frame = pd.DataFrame(
+        {"a": [0.0, 3.0, None, 1.0, 2.0], "same": [1, 1, None, 1, 1], "full": [1, 2, 3, 4, 5]}
+    )
+    table = IncompleteTable(frame, label=[0, 1, 0, 0, 1])
+    points = table.encode(pd.DataFrame({"a": [2.9, 0.1], "same": [1, 1], "full": [2, 3]}))
+    now = is_certain(table.dataset, points).mean()
+    effects = {one.name: one for one in column_effects(table, points)}
+    for name in ("same", "full"):
+        one = effects[name]
+        assert (one.low, one.certain_if_clean, one.high) == (now, now, now)
+    assert effects["same"].holes == 1
+
+
+def test_effects_of_what_is_known_now():
+    table, points = random_table(3)
+    data = table.dataset
+    for row in data.dirty_rows.tolist():
+        data = data.pin(row, 0)
+    now = is_certain(data, points).mean()
+    for effect in column_effects(table, points, data=data):
+        assert effect.certain_if_clean == now == 1.0
+
+
+def test_progress_is_told_column_by_column():
+    table, points = random_table(2)
+    told = []
+    column_effects(table, points, n_samples=1, progress=told.append)
+    assert told == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("bad", [0, -1, 1.5, True])
+def test_samples_that_cannot_be_drawn(bad):
+    table, points = random_table(2)
+    with pytest.raises(CPCleanError, match="n_samples must be an int of at least 1; got"):
+        column_effects(table, points, n_samples=bad)
+
+
+# -- many rows at once -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [random_case, random_factored_case])
+def test_rows_near_no_point_make_no_difference(make):
+    for case in sweep(150, seed=5, make=make):
+        if callable(case.metric):
+            continue
+        data, k = case.dataset(), case.n_neighbors
+        rows = near_rows(data, case.X, Model(k, case.metric))
+        some = data.take(rows)
+        assert some.n_rows == len(rows) >= k
+        assert (
+            is_certain(some, case.X, k, case.metric).tolist()
+            == is_certain(data, case.X, k, case.metric).tolist()
+        )
+
+
+@pytest.mark.parametrize("make", [random_case, random_factored_case])
+def test_many_rows_known_at_once_are_as_if_told_one_by_one(make):
+    for case in sweep(80, seed=9, make=make):
+        data = expected = case.dataset()
+        rows = {}
+        for row in data.dirty_rows.tolist():
+            span = (0, 1)
+            cell = open_cell(data, row, span)
+            if cell is not None:
+                rows[row] = cell.known(len(cell.values) - 1)
+                expected = expected.given(row, {0: float(cell.values[-1, 0])})
+        assert data.with_rows(rows) == expected
+
+
+def test_points_are_needed():
+    table, points = random_table(2)
+    with pytest.raises(CPCleanError, match="validation needs at least one point; got none"):
+        column_effects(table, points[:0])
+
+
+@pytest.mark.parametrize("strategy", ["cpclean", "cells"])
+def test_effects_in_a_session_are_those_of_its_data(strategy):
+    table, points = random_table(4)
+    session = CleaningSession(table, Points.of(points), strategy=strategy)
+    view = session.view
+    assert not view.certain.all()
+    assert effects_in_session(view, 3) == column_effects(table, points, random_state=3)
+    question = session.ask()
+    session.tell(**question.answer(0))
+    effects = effects_in_session(session.view)
+    assert effects == ([] if session.certain.all() else column_effects(
+        table, points, data=session.data))  # fmt: skip
+
+
+def test_what_takes_too_long_is_left_out(monkeypatch):
+    table, points = random_table(4)
+    view = CleaningSession(table, Points.of(points)).view
+    monkeypatch.setattr("cpclean.analysis.column_effects.MOST_SECONDS", -1.0)
+    assert effects_in_session(view) == []
+
+
+def test_the_best_column_in_words():
+    effects = [
+        ColumnEffect("a", "numeric", 5, 0.7, 0.6, 0.9),
+        ColumnEffect("b", "numeric", 0, 0.9, 0.9, 0.9),
+    ]
+    told = "If a had no holes, about 70.0% of the predictions would be certain"
+    assert effects_in_words(effects) == f"{told}."
+    assert effects_in_words(effects, 0.5) == f"{told}, compared with 50.0% now."
+    assert effects_in_words(effects[1:]) == "No column has holes."
