@@ -6,10 +6,11 @@ from functools import cache
 from typing import Any
 
 import msgspec
+from starlette.responses import Response
 
 from cpclean import __version__
 from cpclean.web.api.messages import Error
-from cpclean.web.api.operations import OPERATIONS, Operation
+from cpclean.web.api.operations import FILES, OPERATIONS, Operation
 
 Schema = dict[str, Any]
 
@@ -79,8 +80,8 @@ def _taken(operation: Operation, schemas: dict[str, Schema]) -> Schema:
 
 
 def _success(operation: Operation, schemas: dict[str, Schema]) -> Schema:
-    if isinstance(operation.gives, tuple):
-        return {"description": "A file", "content": {kind: {} for kind in operation.gives}}
+    if operation.gives is Response:
+        return {"description": "A file", "content": {kind: {} for kind in FILES}}
     what = "It is saved" if operation.saves else "What was asked for"
     return _json(what, _given(operation.gives, schemas))
 

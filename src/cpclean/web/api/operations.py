@@ -1,64 +1,71 @@
-"""The calls of the API: each with what it takes, what it gives, and what it does."""
+"""The calls of the API: each a function of the desk and of one message."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, get_type_hints
 
 from starlette.responses import Response
 
 from cpclean.errors import StorageError
+from cpclean.web.api import messages
 from cpclean.web.api.labelstudio import CONFIG, take_annotations, tasks_of
-from cpclean.web.api.messages import (
-    Answer,
-    Asked,
-    ExportQuery,
-    Imported,
-    Nothing,
-    QuestionQuery,
-    RowsQuery,
-    Skip,
-    Taken,
-    Tasks,
-    Undo,
-)
+from cpclean.web.api.messages import Asked, Imported, Taken
 from cpclean.web.desk.desk import Desk
 from cpclean.web.desk.exporting import JSON_LINES, TYPES, type_of
 from cpclean.web.desk.listing import RowsWanted
 from cpclean.web.desk.views import AnsweredView, ProgressView, RowsView, as_json
 
 JSON, XML = "application/json", "application/xml"
+FILES = (*TYPES.values(), JSON_LINES, XML)  # what a call that returns a Response may give
+
+Work = Callable[[Desk, Any], Any]
 
 
 @dataclass(frozen=True)
 class Operation:
-    """One call.
+    """One call: a function, and what its annotations and its docstring say.
 
     Attributes
     ----------
     name : str
         Its address below /api/.
-    summary : str
-    takes : type
-        Of the query, or of the body if it saves something.
-    gives : type, or tuple of media types for a file
+    takes, gives : type
+        Of the message, and of what is sent back as JSON; `Response` for a file.
+    saves : bool
+        Whether it saves something: the message is then a body, not a query.
     errors : tuple of int
         Statuses besides those that every call may have.
-    work : function (desk, message) -> response, or what is to be sent as JSON
     """
 
+    work: Work
     name: str
     summary: str
     takes: Any
     gives: Any
+    saves: bool
     errors: tuple[int, ...]
-    work: Callable[[Desk, Any], Any]
-    saves: bool = False
 
 
-def question(desk: Desk, asked: QuestionQuery) -> Asked:
-    """The best question that is free, or the one about a row."""
+OPERATIONS: list[Operation] = []
+
+
+def operation(*errors: int, saves: bool = False) -> Callable[[Work], Work]:
+    """Make a function a call of the API."""
+
+    def added(work: Work) -> Work:
+        hints, summary = get_type_hints(work, include_extras=True), (work.__doc__ or "").rstrip(".")
+        _, takes, gives = hints.values()
+        OPERATIONS.append(Operation(work, work.__name__, summary, takes, gives, saves, errors))
+        return work
+
+    return added
+
+
+@operation(404, 409, 422)
+def question(desk: Desk, asked: messages.QuestionQuery) -> Asked:
+    """The best question that nobody else holds, or the one about a row."""
     return _asked(desk, asked.who, asked.row)
 
 
@@ -67,26 +74,20 @@ def _asked(desk: Desk, who: str, row: int | None = None) -> Asked:
     return Asked(found, desk.stopped is not None, desk.stopped, desk.busy)
 
 
-def answer(desk: Desk, sent: Answer) -> Taken:
-    """Save an answer; with `next`, give the next question too."""
-    saved = desk.answer(
-        sent.who,
-        sent.row,
-        sent.candidate,
-        sent.values,
-        sent.request_id,
-        sent.seconds,
-        bool(sent.correct),
-    )
-    return _taken(desk, sent, saved)
+@operation(404, 409, 413, 422, 507, saves=True)
+def answer(desk: Desk, sent: messages.Answer) -> Taken:
+    """Save an answer: the number of a candidate, or values."""
+    said = sent.candidate, sent.values, sent.request_id, sent.seconds, bool(sent.correct)
+    return _taken(desk, sent, desk.answer(sent.who, sent.row, *said))
 
 
-def skip(desk: Desk, sent: Skip) -> Taken:
+@operation(404, 409, 413, 422, 507, saves=True)
+def skip(desk: Desk, sent: messages.Skip) -> Taken:
     """Save that somebody does not know."""
     return _taken(desk, sent, desk.skip(sent.who, sent.row, sent.request_id, sent.seconds))
 
 
-def _taken(desk: Desk, sent: Skip, saved: AnsweredView) -> Taken:
+def _taken(desk: Desk, sent: messages.Skip, saved: AnsweredView) -> Taken:
     plain = saved.event_number, saved.kind, saved.row
     if not sent.next:
         return Taken(*plain)
@@ -96,24 +97,28 @@ def _taken(desk: Desk, sent: Skip, saved: AnsweredView) -> Taken:
         return Taken(*plain, None)
 
 
-def undo(desk: Desk, sent: Undo) -> AnsweredView:
-    """Undo what somebody answered last."""
+@operation(409, 413, 422, 507, saves=True)
+def undo(desk: Desk, sent: messages.Undo) -> AnsweredView:
+    """Undo what somebody answered or skipped last."""
     return desk.undo(sent.who, sent.request_id)
 
 
-def progress(desk: Desk, asked: Nothing) -> ProgressView:
+@operation(409)
+def progress(desk: Desk, asked: messages.Nothing) -> ProgressView:
     """How far it is."""
     return desk.progress()
 
 
-def rows(desk: Desk, asked: RowsQuery) -> RowsView:
-    """A page of all rows with holes."""
+@operation(409, 422)
+def rows(desk: Desk, asked: messages.RowsQuery) -> RowsView:
+    """All rows with holes, a page of them."""
     wanted = {one.name: getattr(asked, one.name) for one in fields(RowsWanted)}
     return desk.rows(RowsWanted(**wanted), asked.who)
 
 
-def export(desk: Desk, asked: ExportQuery) -> Response:
-    """The table, the log, or questions for Label Studio."""
+@operation(409, 422)
+def export(desk: Desk, asked: messages.ExportQuery) -> Response:
+    """The table, the log, or tasks for Label Studio."""
     if asked.what == "table":
         suffix = f".{asked.format.removeprefix('.')}"
         content = desk.export_table(suffix, asked.fill)
@@ -131,31 +136,7 @@ def _file(content: bytes, kind: str, name: str) -> Response:
     return Response(content, media_type=kind, headers=headers)
 
 
-OPERATIONS = (
-    Operation(
-        "question", "The best question that nobody else holds", QuestionQuery, Asked,
-        (404, 409, 422), question,
-    ),
-    Operation(
-        "answer", "Save an answer: the number of a candidate, or values", Answer, Taken,
-        (404, 409, 413, 422, 507), answer, saves=True,
-    ),
-    Operation(
-        "skip", "Save that somebody does not know", Skip, Taken, (404, 409, 413, 422, 507), skip,
-        saves=True,
-    ),
-    Operation(
-        "undo", "Undo what somebody answered last", Undo, AnsweredView, (409, 413, 422, 507), undo,
-        saves=True,
-    ),
-    Operation("progress", "How far it is", Nothing, ProgressView, (409,), progress),
-    Operation("rows", "All rows with holes, a page of them", RowsQuery, RowsView, (409, 422), rows),
-    Operation(
-        "export", "The table, the log, or tasks for Label Studio", ExportQuery,
-        (*TYPES.values(), JSON_LINES, XML), (409, 422), export,
-    ),
-    Operation(
-        "labelstudio", "Save annotations from the JSON export of Label Studio", Tasks, Imported,
-        (409, 413, 422, 507), take_annotations, saves=True,
-    ),
-)  # fmt: skip
+@operation(409, 413, 422, 507, saves=True)
+def labelstudio(desk: Desk, tasks: messages.Tasks) -> Imported:
+    """Save annotations from the JSON export of Label Studio."""
+    return take_annotations(desk, tasks)

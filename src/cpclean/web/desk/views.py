@@ -7,6 +7,9 @@ from typing import Any
 
 import msgspec
 
+# Numbers of NumPy are written as what they are.
+_ENCODER = msgspec.json.Encoder(enc_hook=lambda one: one.item())
+
 
 @dataclass(frozen=True)
 class CellView:
@@ -210,7 +213,3 @@ class RowsView:
 def as_json(view: Any) -> bytes:
     """A view, or something made of views, as JSON."""
     return _ENCODER.encode(view)
-
-
-# Numbers of NumPy are written as what they are.
-_ENCODER = msgspec.json.Encoder(enc_hook=lambda one: one.item())
