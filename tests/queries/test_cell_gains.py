@@ -14,6 +14,7 @@ from strategies import Case, random_case, random_factored_case, sweep
 from cpclean import Cell, FactoredRow, IncompleteDataset, conditional_shares, entropies
 from cpclean.queries.cell_gains import cell_gains_in_block, cell_index, changed_index
 from cpclean.queries.geometry import ask
+from cpclean.queries.model import Model
 from cpclean.queries.shares import entropy
 
 Spans = dict[int, list[tuple[int, int]]]
@@ -32,7 +33,7 @@ def spans_of(data: IncompleteDataset) -> Spans:
 def gains(data: IncompleteDataset, spans: Spans, t: object, k: int, metric: object, index=None):
     """The gains of all cells at one point: {(row, number of the cell): gain}."""
     index = cell_index(data, spans) if index is None else index
-    query = ask(data, [t], k, metric)
+    query = ask(data, [t], Model(k, metric))
     (found,) = query.over_blocks(partial(cell_gains_in_block, index=index))
     assert found.n_rows.tolist() == [len(found.rows)]
     each = dict(zip(found.rows.tolist(), found.gain.tolist(), strict=True))
