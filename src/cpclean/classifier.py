@@ -1,4 +1,4 @@
-"""The scikit-learn face: fit a table with holes, predict what most of its worlds predict."""
+"""A scikit-learn classifier: fit a table with holes, predict by the vote over its worlds."""
 
 from __future__ import annotations
 
@@ -30,16 +30,17 @@ from cpclean.queries.model import Metric, Model
 
 
 class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Nearest neighbours over every way in which the holes of a table may be filled.
+    """Nearest neighbours over all ways of filling the holes of a table.
 
-    Each hole has candidate values with a prior; a world picks one for every hole. The prediction
-    is the label that most prior mass predicts, and `is_certain` says where no choice matters.
-    Without holes there is one world, and predictions are those of scikit-learn's
-    `KNeighborsClassifier` wherever distances are distinct. Ties: at equal distance the smaller
-    row is nearer; at equal votes, and at equal shares, the smaller class wins.
+    Each hole has candidate values with a prior; a world chooses one candidate for every hole. The
+    prediction is the label that most prior mass predicts, and `is_certain` says for which points
+    all worlds predict the same. Without holes there is only one world, and predictions are those
+    of scikit-learn's `KNeighborsClassifier` wherever distances are distinct. Ties: at equal
+    distance the row with the smaller number is nearer; at equal votes, and at equal shares, the
+    class that sorts first wins.
 
-    Holes may be in the rows to fit; points to predict must be complete. A category that was not
-    seen in training is equally far from all that were, with a warning.
+    Training rows may have holes; points to predict must be complete. A category that does not
+    occur in training is equally far from all others, with a warning.
 
     Parameters
     ----------
@@ -47,14 +48,14 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         K, from 1 to the number of training rows.
     metric : str or callable, default="euclidean"
         "euclidean", "manhattan", "chebyshev", "cosine", "linear", "rbf", or a function
-        (x, t) -> distance, measured in the encoded space.
+        (x, t) -> distance in the encoded space.
     repairs, prior, kinds, scaling, null_tokens, max_candidates
-        As in `IncompleteTable`. Columns of arrays are called x0, x1, ...; numbers in them are
-        scaled as those in frames are, unless scaling="none".
+        As in `IncompleteTable`. Columns of arrays are named x0, x1, ...; their numbers are scaled
+        like those of frames, unless scaling="none".
     column_weights : dict from column name to float, optional
         How much a column counts; 0 leaves it out.
     n_jobs : int, optional
-        Threads for predictions; -1 for all processors. The answer does not depend on it.
+        Threads for predictions; -1 for all processors. Results do not depend on it.
 
     Attributes
     ----------
@@ -62,7 +63,7 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
     n_features_in_ : int
     feature_names_in_ : ndarray of str, only where all columns have names
     table_ : IncompleteTable or None
-        What was made of the columns; None after fitting an `IncompleteDataset`.
+        The table with its encoding; None after fitting an `IncompleteDataset`.
     dataset_ : IncompleteDataset
         The training rows in the encoded space.
     n_worlds_ : int
@@ -112,17 +113,17 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Work out the candidates of every hole, and the space in which they live.
+        """Find the candidates of every hole, and encode the rows.
 
         Parameters
         ----------
         X : frame (pandas, polars, pyarrow), 2-d array, or one of cpclean's tables and datasets
-            Nulls are holes. An IncompleteTable or IncompleteDataset is taken as it is: `repairs`,
-            `prior` and the other options of tables play no part. A DomainTable, as
-            `read_csv(path, domains=True)` gives it, brings its own repairs.
+            Nulls are holes. An IncompleteTable or IncompleteDataset is used as it is: `repairs`,
+            `prior` and the other options of tables are ignored. A DomainTable, which
+            `read_csv(path, domains=True)` returns, has its own repairs.
         y : sequence of labels, of any sortable kind
-            None for an IncompleteTable or IncompleteDataset, which bring their own. For a
-            DomainTable, the name of its label column will do.
+            None for an IncompleteTable or IncompleteDataset, which have labels. For a
+            DomainTable, the name of the label column is enough.
         """
         self.table_: IncompleteTable | None
         if isinstance(X, DomainTable):
@@ -135,7 +136,7 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
             self.dataset_ = self.table_.dataset
         if isinstance(self.metric, str) and self.metric == "precomputed":
             raise QueryError('metric must not be "precomputed": a classifier measures distances.')
-        # A question that cannot be asked is refused now rather than at the first prediction.
+        # A query that cannot be answered is refused now rather than at the first prediction.
         model = Model(self.n_neighbors, self.metric)
         ask(self.dataset_, np.empty((0, self.dataset_.n_features)), model)
         self.classes_ = encode_labels(labels)[1]
@@ -144,7 +145,7 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         return self
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The label that most prior mass predicts; at equal shares, the smaller one.
+        """The label that most prior mass predicts; at equal shares, the one that sorts first.
 
         Parameters
         ----------
@@ -155,9 +156,9 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         return np.asarray(self.classes_[found])
 
     def predict_proba(self, X: Any) -> Floats:
-        """The share of prior mass that predicts each label, as `cpclean.world_shares` has it.
+        """The share of prior mass that predicts each label, as in `cpclean.world_shares`.
 
-        Columns in the order of `classes_`. Here and below, X is as in `predict`.
+        Columns are in the order of `classes_`. Here and below, X is as in `predict`.
         """
         return shares.world_shares(*self._question(X), n_jobs=self.n_jobs)
 
@@ -176,7 +177,7 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
     def _take_over(self, X: IncompleteTable | IncompleteDataset, y: Any) -> npt.NDArray[Any]:
         if y is not None:
             raise TableError(
-                f"y must be None: the {type(X).__name__} brings its own labels; "
+                f"y must be None, because the {type(X).__name__} has labels; "
                 f"got y of type {type(y).__name__}."
             )
         self.table_ = X if isinstance(X, IncompleteTable) else None
@@ -210,7 +211,7 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         )
 
     def task(self, X: Any, y: Any = None) -> Task:
-        """The training table and some points, as one value for sessions and reports.
+        """The training table and some points as one value, for sessions and reports.
 
         Parameters
         ----------
@@ -233,17 +234,17 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         if table is None:
             allowed = {"ensure_all_finite": False, "ensure_min_samples": 0}
             return np.asarray(validate_data(self, X, reset=False, **allowed))
-        if is_frame(X) and table.label is not None:  # its column may still be there
+        if is_frame(X) and table.label is not None:  # the label column may still be among them
             return table.encode(X)
         X = self._checked_columns(X, fitting=False)
         if not is_frame(X) or table.names == _array_names(len(table.names)):
-            # One of the two has no names: columns are taken in order, as scikit-learn does.
+            # One of the two has no names: columns are matched in order, as in scikit-learn.
             table = copy(table)
             table.names = _names(X)
         return table.encode(X)
 
     def _checked_columns(self, X: Any, fitting: bool) -> Any:
-        """Names and number of columns as scikit-learn wants them; arrays in two dimensions."""
+        """X with the names and number of columns that scikit-learn requires, in two dimensions."""
         fewest = 2 if fitting else 0
         X = unmasked(X)
         if is_frame(X):
@@ -268,19 +269,19 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         return tags
 
     def _html_repr(self) -> str:
-        """scikit-learn's diagram; once fitted, also what became of the table."""
+        """scikit-learn's diagram; once fitted, also a summary of the table."""
         diagram = str(super()._html_repr())
         if not hasattr(self, "classes_"):
             return diagram
-        told = (
+        summary = (
             f"{len(self.dirty_rows_):,} of {self.dataset_.n_rows:,} rows have holes: "
             f"{world_count_text(self.n_worlds_)}."
         )
         columns = "" if self.table_ is None else self.table_.to_html()
-        return f"{diagram}<details><summary>{escape(told)}</summary>{columns}</details>"
+        return f"{diagram}<details><summary>{escape(summary)}</summary>{columns}</details>"
 
     def _get_fitted_attr_html(self, *args: Any, **kwargs: Any) -> Any:
-        # The diagram prints attributes, but Python refuses to print ints as long as this one.
+        # The diagram prints attributes, but Python does not print ints that are so long.
         attributes = super()._get_fitted_attr_html(*args, **kwargs)
         attributes.pop("n_worlds_", None)
         return attributes
@@ -300,11 +301,11 @@ def _checked_labels(y: Any, name: str) -> npt.NDArray[Any]:
     if y is None:
         raise TableError(
             f"{name} requires y to be passed, but the target y is None. "
-            "Only IncompleteTable and IncompleteDataset bring their own labels."
+            "Only IncompleteTable and IncompleteDataset have labels of their own."
         )
     if isinstance(y, str):
         raise TableError(
-            f"y must be the labels, one a row; got the text {y!r}. If it is a column of X: "
+            f"y must be the labels, one per row; got the text {y!r}. If it is a column of X: "
             f"fit(IncompleteTable(X, label={y!r}))."
         )
     if isinstance(y, list | tuple):
@@ -318,7 +319,7 @@ def _checked_labels(y: Any, name: str) -> npt.NDArray[Any]:
 
 
 def _narrowed(labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Labels out of an array of objects in a dtype of their own, where there is one."""
+    """Labels in an array of objects, converted to a narrower dtype if there is one."""
     if labels.dtype != object:
         return labels
     plain = bool | int | float | np.number | np.bool_

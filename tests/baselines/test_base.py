@@ -120,7 +120,7 @@ def test_points_of_a_table_are_raw_and_those_of_a_dataset_encoded() -> None:
 
 
 def test_labels_come_once() -> None:
-    with pytest.raises(TableError, match=r"y must be None: the IncompleteTable brings its own"):
+    with pytest.raises(TableError, match=r"y must be None, because the IncompleteTable has labels"):
         source_of(small_table(), LABELS)
     with pytest.raises(TableError, match=r"labels as y; got DataFrame without y"):
         source_of(FRAME)

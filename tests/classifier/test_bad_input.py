@@ -93,7 +93,9 @@ def test_labels_that_cannot_be_used():
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         model.fit(X, [0, 1])
     data = IncompleteDataset([[0.0], [1.0]], [0, 1])
-    with pytest.raises(TableError, match="y must be None: the IncompleteDataset brings its own"):
+    with pytest.raises(
+        TableError, match="y must be None, because the IncompleteDataset has labels"
+    ):
         model.fit(data, [0, 1])
 
 

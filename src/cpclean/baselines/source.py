@@ -79,7 +79,7 @@ def source_of(data: Any, y: Any = None) -> Source:
         return Source(_without_points(IncompleteTable(data, label=y)))
     if y is not None:
         raise TableError(
-            f"y must be None: the {type(data).__name__} brings its own labels; "
+            f"y must be None, because the {type(data).__name__} has labels; "
             f"got y of type {type(y).__name__}."
         )
     if isinstance(data, Task):

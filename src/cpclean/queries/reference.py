@@ -1,24 +1,25 @@
-"""The paper's algorithms by their names, in plain Python and exact whole numbers.
+"""The paper's algorithms under the paper's names, in plain Python with exact integers.
 
-They are here to be read beside the paper ("Nearest Neighbor Classifiers over Incomplete
-Information: From Certain Answers to Certain Predictions"), and to check the compiled engine: they
-share no code with it, not even distances. Candidate sets may differ in size from row to row,
-where the paper takes them to be equal. Priors play no part: worlds are counted.
+They are meant to be read beside the paper ("Nearest Neighbor Classifiers over Incomplete
+Information: From Certain Answers to Certain Predictions"), and to check the compiled engine, with
+which they share no code, not even distances. Rows may have different numbers of candidates; the
+paper assumes that all rows have the same number. Priors play no part: worlds are counted.
 
 1. `brute_force`  section 2: write out every world
 2. `mm`           section 3.2, Algorithm MM: one extreme world per label (two classes, Q1)
 3. `ss_k1`        section 3.1.2: the scan for K = 1
 4. `ss`           section 3.1.3, Algorithm SS: scan, dynamic program, tallies
-5. `ss_dc`        appendix A.2, Algorithm SS-DC: the dynamic program kept in trees
+5. `ss_dc`        appendix A.2, Algorithm SS-DC: the dynamic program in trees
 6. `ss_dc_mc`     appendix A.3, Algorithm SS-DC-MC: capped products instead of tallies
 
-All follow one tie rule: at equal distances the smaller row index is nearer, and at equal votes
-the smaller class wins. The printed text has slips which, followed to the letter, give wrong
-counts; every docstring names those that its function puts right.
+All follow one tie rule: at equal distance the smaller row index is nearer, and at equal votes the
+smaller class wins. The printed text has slips that give wrong counts when it is followed to the
+letter; every docstring names those that its function corrects, with the numbers of
+docs/how/corrections.md.
 
 In the functions below, `alpha[n]` is the paper's similarity tally: how many candidates of row n
-the scan has met. It runs from far to near, so these are the ones *not* nearer than the boundary,
-the candidate in K-th place.
+the scan has passed. The scan goes from far to near, so these are the candidates that are *not*
+nearer than the boundary, the candidate in K-th place.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ def brute_force(
 ) -> tuple[int, ...]:
     """Count the worlds that predict each class by writing out every world (Q2).
 
-    This is the definition in section 2 of the paper, and takes time in proportion to
-    `data.n_worlds`. The paper leaves open which label wins a tied vote; here, as everywhere in
+    This is the definition in section 2 of the paper. It takes time in proportion to
+    `data.n_worlds`. The paper does not say which label wins a tied vote; here, as everywhere in
     cpclean, it is the smaller class.
 
     Parameters
@@ -84,14 +85,15 @@ def mm(
 ) -> tuple[bool, ...]:
     """For each class, whether every world predicts it (Q1), from one extreme world per label.
 
-    Section 3.2 and appendix B, Algorithm MM. In the extreme world of label l the rows of label l
-    sit at their nearest candidate and all others at their farthest. With two classes, some world
+    Section 3.2 and appendix B, Algorithm MM. In the extreme world of label l, the rows of label l
+    are at their nearest candidate and all others at their farthest. With two classes, some world
     predicts l if and only if this one does.
 
-    Corrected: Algorithm MM as printed returns "l is possible"; Q1(l) needs besides that no other
-    label is (slip 6). Appendix B has the second condition as "E_l' does not predict l"; it must
-    read "does not predict l'" (slip 7). With a third class, moving a row of another label away
-    can let in the row that tips the vote, so the rule is not exact, and is refused (slip 9).
+    Corrected: Algorithm MM as printed returns "l is possible"; Q1(l) also requires that no other
+    label is possible (slip 6). Appendix B has the second condition as "E_l' does not predict l"; it
+    must read "does not predict l'" (slip 7). With a third class, moving a row of another label away
+    can let in the row that tips the vote, so the rule is not exact, and data with more than two
+    classes is refused (slip 9).
 
     Parameters are those of `brute_force`; the result is a tuple of n_classes bools.
 
@@ -107,8 +109,9 @@ def mm(
     if asked.n_classes > 2:
         raise QueryError(
             f"mm is exact for at most two classes; the data has {asked.n_classes}. In an extreme "
-            "world a third label can win instead, so a label may be possible that mm calls "
-            "impossible. Use possible_labels or is_certain, exact for any number of classes."
+            "world a third label can win instead, so mm could call a label impossible that is "
+            "possible. Use possible_labels or is_certain, which are exact for any number of "
+            "classes."
         )
     possible = []
     for label in range(asked.n_classes):
@@ -127,12 +130,12 @@ def ss_k1(
 
     Section 3.1.2. A candidate is the nearest in prod(alpha[n] for rows n other than its own)
     worlds. Scanning from far to near changes one factor at a time. The paper has two classes; the
-    sum holds for any number.
+    sum is right for any number.
 
-    Corrected: the update of alpha (the section's first equation for it) adds 1 to the row of the
-    *previous* candidate, though alpha is defined to include the current one; as in line 5 of
-    Algorithm SS, it is the current row's. The constant-time product needs care the text does not
-    mention: as long as some row has alpha 0 there is nothing to divide by, so zeros are counted.
+    Corrected: the update of alpha (the section's first equation for it) adds 1 for the row of the
+    *previous* candidate, although alpha is defined to include the current one; as in line 5 of
+    Algorithm SS, it must be the current row's (slip 11). The text does not mention that the product
+    cannot be updated by division while some row has alpha 0, so zeros are counted separately.
 
     Parameters and result are those of `brute_force`, without `n_neighbors`.
 
@@ -167,8 +170,9 @@ def ss(
     the K-th nearest. C[l][c] counts the ways in which c rows of label l are in the top K; the
     support of a label tally is a product of these.
 
-    Corrected: the dynamic program starts from C(0, 0) = 1 and C(c, 0) = 0 for c > 0, since none
-    of no rows can be chosen in just one way; the text has C(c, 0) = 1 (slip 1).
+    Corrected: the dynamic program starts from C(0, 0) = 1 and C(c, 0) = 0 for c > 0, since there is
+    one way to choose none of no rows, and no way to choose more; the text has C(c, 0) = 1
+    (slip 1).
 
     Parameters and result are those of `brute_force`.
 
@@ -190,7 +194,7 @@ def ss(
 def ss_dc(
     data: IncompleteDataset, x: npt.ArrayLike, n_neighbors: int = 3, metric: Metric = "euclidean"
 ) -> tuple[int, ...]:
-    """Count the worlds that predict each class, with the dynamic program kept in trees (Q2).
+    """Count the worlds that predict each class, with the dynamic program in trees (Q2).
 
     Appendix A.2, Algorithm SS-DC. One binary tree per label: a node over rows a..b holds, for every
     c, the number of ways in which c of these rows are in the top K. From one boundary to the
@@ -199,9 +203,9 @@ def ss_dc(
     Corrected: the leaf of a row with another label is T(0) = 1 and T(c) = 0 for c > 0, not 1 for
     every c (slip 2). The right child of a..b covers m+1..b, not a+1..b, and an update touches
     O(log N) ancestors, not O(N) (slip 3). T(0) = alpha is the row *outside* the top K and
-    T(1) = M - alpha the row inside; the reasons given with the leaf rules (3) and (4) are swapped
-    (slip 4). Left unsaid in the text: when the scan moves on, the leaf of the old boundary must
-    go back from (0, 1) to its tally.
+    T(1) = M - alpha the row inside; the reasons printed with the leaf rules (3) and (4) are swapped
+    (slip 4). The text does not say that the leaf of the old boundary must go back from (0, 1) to
+    its tally when the scan moves on (slip 10).
 
     Parameters and result are those of `brute_force`.
 
@@ -223,14 +227,14 @@ def ss_dc_mc(
 ) -> tuple[int, ...]:
     """Count the worlds that predict each class without going through all tallies (Q2).
 
-    Appendix A.3, Algorithm SS-DC-MC. Label l wins with c votes when every other label has at most
-    c of the K - c remaining places, or c - 1 where it would win the tie. D counts the ways to
-    fill these places under these caps: polynomial in the number of classes.
+    Appendix A.3, Algorithm SS-DC-MC. Label l wins with c votes if every other label has at most
+    c of the K - c remaining places, or c - 1 if it would win the tie. D counts the ways to
+    fill these places under these caps, in time polynomial in the number of classes.
 
-    Corrected: in the recurrence the inner index is k - n (the text has k - l); D(j, k) counts
-    *exactly* k rows of the labels from j on; K - c places remain, not K - c - 1; the cap is c or
-    c - 1 by the tie rule, where one strict ">" for all labels loses the worlds with tied votes;
-    and the sum is added to r[l] (slip 5).
+    Corrected: in the recurrence the inner index is k - n (the text has k - l), K - c places remain,
+    not K - c - 1, and the cap is c or c - 1 by the tie rule, while a strict ">" for all labels
+    loses the worlds with tied votes (slip 5). The sum is added to r[l] (slip 12), and D(j, k)
+    counts *exactly* k rows of the labels from j on (slip 13).
 
     Parameters and result are those of `brute_force`.
 
@@ -256,7 +260,7 @@ def ss_dc_mc(
 
 @dataclass(frozen=True)
 class _Asked:
-    """One checked question: a distance for every row and candidate, labels, and K."""
+    """A checked query: a distance for every row and candidate, labels, and K."""
 
     distances: list[list[float]]
     codes: list[int]
@@ -284,7 +288,7 @@ def _far_to_near(asked: _Asked) -> list[int]:
 
 
 def _label_supports(asked: _Asked, alpha: list[int], boundary: int) -> list[list[int]]:
-    """C[l][c] for all labels and c = 0..K, computed anew for one boundary."""
+    """C[l][c] for all labels and c = 0..K, for one boundary."""
     supports = [[1] + [0] * asked.k for _ in range(asked.n_classes)]
     for n, label in enumerate(asked.codes):
         outside, inside = alpha[n], len(asked.distances[n]) - alpha[n]
