@@ -187,7 +187,10 @@ def play(seed: int, n_steps: int) -> int:
     return n_steps
 
 
-@pytest.mark.parametrize("first", range(0, 40, 10))
+LATER = [pytest.param(first, marks=pytest.mark.slow) for first in range(10, 40, 10)]
+
+
+@pytest.mark.parametrize("first", [0, *LATER])
 def test_random_sessions(first: int) -> None:
     assert sum(play(seed, 25) for seed in range(first, first + 10)) == 250
 

@@ -158,6 +158,7 @@ def test_long_lists_show_the_likeliest(files):
     assert "candidate" in events()[-1]
 
 
+@pytest.mark.slow
 def test_letters_that_cannot_be_shown_or_read(files):
     only_holes_in("city")
     text = Path("train.csv").read_text().replace("Bern", "Bärn")

@@ -128,6 +128,7 @@ def test_killed_and_resumed(files):
     assert asked(result.stdout) == asked(seen)[-1:]
 
 
+@pytest.mark.slow
 def test_interrupted_with_every_answer_in_the_log(files):
     process = start()
     until(process.stdout, "help > ")
@@ -143,6 +144,7 @@ def test_interrupted_with_every_answer_in_the_log(files):
     assert len(events()) == 1
 
 
+@pytest.mark.slow
 def test_two_at_once_on_one_log(files):
     process = start()
     try:
@@ -227,6 +229,7 @@ def test_in_a_terminal(files, monkeypatch):
     assert terminal.process.wait(30) == 0
 
 
+@pytest.mark.slow
 def test_in_a_terminal_without_room_the_answer_can_be_tried_again(files, monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     run(said="1\n")
@@ -244,6 +247,7 @@ def test_in_a_terminal_without_room_the_answer_can_be_tried_again(files, monkeyp
     assert len(events()) == 2
 
 
+@pytest.mark.slow
 def test_a_disk_that_fills_before_the_table_is_written_keeps_the_answers(files):
     process = start(
         "--out",

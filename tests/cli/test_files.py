@@ -385,6 +385,7 @@ def test_the_program_ends_with_an_exit_code(files):
     assert "Traceback" in done.stderr
 
 
+@pytest.mark.slow
 def test_output_that_nobody_reads_to_its_end(tmp_path):
     files = written(tmp_path, n_rows=40, n_val=5000)
     writer = subprocess.Popen(
@@ -415,6 +416,7 @@ def test_ctrl_c(files):
     assert (out, told) == ("", "Interrupted.\n")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a pipe with a name")
 def test_ctrl_c_in_the_middle_of_a_file(files, tmp_path):
     os.mkfifo(tmp_path / "slow.csv")

@@ -112,6 +112,7 @@ def test_signs_that_make_no_sense(files, more, words):
     assert words in told(run("check", files["train"], "--label", "y", *more))
 
 
+@pytest.mark.slow
 def test_machines_read_utf_8_whatever_the_terminal_has(files):
     rewritten(files["train"], lambda frame: frame.update({"y": frame["y"].map("Łódź {}".format)}))
     done = subprocess.run(
@@ -121,6 +122,7 @@ def test_machines_read_utf_8_whatever_the_terminal_has(files):
     assert json.loads(done.stdout.decode("utf-8"))[0]["label"].startswith("Łódź")
 
 
+@pytest.mark.slow
 def test_letters_of_an_error_that_the_terminal_does_not_have(files):
     done = subprocess.run(
         [*PROGRAM, "check", files["train"], "--label", "größe", "--format", "table"],

@@ -82,6 +82,7 @@ def test_rows_needed_are_interpolated_and_averaged() -> None:
     assert np.isnan(curves.rows_needed([line("random", [0.5] * 41)], "random", 0.9))
 
 
+@pytest.mark.slow
 def test_quick_run_writes_everything_and_goes_on(tmp_path: Path) -> None:
     console = Console(stderr=True, quiet=True)
     text, finished = curves.reproduce(None, tmp_path, 1, True, console)

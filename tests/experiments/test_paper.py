@@ -61,6 +61,7 @@ def test_validation_points_choose(space: Space, result: dict[str, object]) -> No
     assert blind["chosen"] == chosen  # test labels play no part
 
 
+@pytest.mark.slow
 def test_tables_of_a_quick_run(tmp_path: Path) -> None:
     text, finished = paper.reproduce(None, tmp_path, 1, True, QUIET)
     assert finished
@@ -71,6 +72,7 @@ def test_tables_of_a_quick_run(tmp_path: Path) -> None:
     assert paper.reproduce(None, tmp_path, 1, True, QUIET) == (text, True)
 
 
+@pytest.mark.slow
 def test_more_points_are_measured_one_number_after_the_other(tmp_path: Path) -> None:
     text, finished = validation.reproduce(None, tmp_path, True, QUIET)
     assert finished

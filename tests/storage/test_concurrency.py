@@ -147,6 +147,9 @@ def test_many_create_at_once(shared_url, project):
         check_log(storage.events(), 4)
 
 
+@pytest.mark.parametrize(
+    "shared_url", ["sqlite", pytest.param("postgres", marks=pytest.mark.slow)], indirect=True
+)
 def test_processes_share_the_rows(shared_url, project, worker):
     with open_storage(shared_url) as storage, ExitStack() as stack:
         storage.create(project)
