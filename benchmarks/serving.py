@@ -28,7 +28,8 @@ import pandas as pd
 from benchmarks.report import Line, milliseconds
 from benchmarks.run import Run
 from cpclean.data.table import IncompleteTable
-from cpclean.projects.project import Project, Settings
+from cpclean.data.task import Task
+from cpclean.projects.project import Project
 from cpclean.storage.opening import open_storage
 
 TOKEN = "a-token-for-measurements"
@@ -146,7 +147,7 @@ def _project(rows: int, points: int) -> Project:
     train = frame.iloc[:rows].mask(rng.random((rows, 7)) < 0.1)
     table = IncompleteTable(train.assign(y=labels[:rows]), label="y")
     held = frame.iloc[rows:].reset_index(drop=True)
-    return Project.make(table, held, labels[rows:], Settings())
+    return Project.make(Task.of(table, held, labels[rows:]))
 
 
 @contextmanager

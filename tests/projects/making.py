@@ -4,9 +4,16 @@ import numpy as np
 import pandas as pd
 
 from cpclean.data.table import IncompleteTable
+from cpclean.data.task import Task
 from cpclean.projects.project import Project, Settings
+from cpclean.queries.model import Model
 
 N_DIRTY = 40
+
+
+def settings_of(n_neighbors=3, metric="euclidean", **others):
+    """Settings, with what the model consists of among the others."""
+    return Settings(Model(n_neighbors, metric), **others)
 
 
 def make_project(**settings):
@@ -16,4 +23,4 @@ def make_project(**settings):
     frame.loc[: N_DIRTY - 1, "a"] = np.nan
     table = IncompleteTable(frame, label="y", repairs={"a": [0, 10, 20]})
     points = pd.DataFrame({"a": rng.integers(0, 20, 6).astype(float), "b": rng.random(6)})
-    return Project.make(table, points, settings=Settings(**settings), frame=frame)
+    return Project.make(Task.of(table, points, frame=frame), settings_of(**settings))

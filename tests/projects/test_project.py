@@ -4,6 +4,7 @@ import io
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from zoneinfo import ZoneInfo
@@ -17,11 +18,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal, assert_index_equal
+from projects.making import settings_of
 from sklearn.impute import SimpleImputer
 
 from cpclean import IncompleteTable, read_csv
 from cpclean.data.columns import ABSENT, OTHER
 from cpclean.data.repairs import HoloRepair, quantiles
+from cpclean.data.task import Task
 from cpclean.errors import FutureError, StorageError, TableError
 from cpclean.intake.textfile import TextFile
 from cpclean.projects import frame_bytes as frames
@@ -29,6 +32,7 @@ from cpclean.projects import packing
 from cpclean.projects.fingerprint import fingerprint
 from cpclean.projects.plain_values import packed, unpacked
 from cpclean.projects.project import Project, Settings
+from cpclean.queries.model import Model
 
 N = 24
 
@@ -87,7 +91,7 @@ def weights(column, values, everyone, own):
 def made(frame, points=None, settings=None, labels=None, **options):
     table = IncompleteTable(frame, label="y", **options)
     points = complete(frame) if points is None else points
-    return Project.make(table, points, labels, settings, frame)
+    return Project.make(Task.of(table, points, labels, frame=frame), settings)
 
 
 CASES = {
@@ -118,10 +122,24 @@ CASES = {
         read_csv(io.StringIO("age[18|30],pets,city\n18,2,A\n30,0,B\n"), domains=True),
     ),
     "array": lambda: Project.make(
-        IncompleteTable(numbers().to_numpy(), label=list("ab" * (N // 2))),
-        complete(numbers()).assign(y=0).to_numpy(),
-        frame=numbers().to_numpy(),
+        Task.of(
+            IncompleteTable(numbers().to_numpy(), label=list("ab" * (N // 2))),
+            complete(numbers()).assign(y=0).to_numpy(),
+            frame=numbers().to_numpy(),
+        )
     ),
+    "rows by other names": lambda: Project.make(
+        Task.of(
+            IncompleteTable(numbers(), label="y"),
+            complete(numbers(), 3),
+            row_names=np.arange(N) * 2 + 5,
+            point_names=[40, 7, 9],
+        )
+    ),
+    "unlabelled rows": lambda: made(
+        numbers().assign(y=[None, *["a", "b"] * 11, "a"]), drop_unlabelled=True
+    ),
+    "equal points": lambda: made(numbers(), pd.concat([complete(numbers(), 2)] * 2)),
 }
 
 
@@ -164,7 +182,14 @@ def answered(session, n=4):
 def test_every_bit_comes_back(case, recwarn):
     again = Project.from_bytes(case.to_bytes())
     assert bits(again.table.dataset) == bits(case.table.dataset)
-    assert again.vectors.tobytes() == case.vectors.tobytes()
+    assert again.task.points.all_vectors().tobytes() == case.task.points.all_vectors().tobytes()
+    for name in ("labels", "row_names", "point_names"):
+        mine, theirs = getattr(case.task, name), getattr(again.task, name)
+        assert (mine is None) == (theirs is None)
+        assert mine is None or mine.tolist() == theirs.tolist()
+    assert [again.cells(row) for row in again.dirty_rows] == [
+        case.cells(row) for row in case.dirty_rows
+    ]
     assert again.digest() == case.digest()
     assert dict(again.table.options.items()) == dict(case.table.options.items())
     assert again.table.encoding == case.table.encoding
@@ -193,7 +218,7 @@ def test_a_session_goes_on_the_same(case):
 
 def test_frames_come_back(case):
     again = Project.from_bytes(case.to_bytes())
-    for mine, theirs in ((case.frame, again.frame), (case.points, again.points)):
+    for mine, theirs in ((case.frame, again.frame), (case.raw_points, again.raw_points)):
         assert type(theirs) is type(mine)
         if isinstance(mine, pd.DataFrame):
             assert_frame_equal(mine, theirs, check_freq=False)
@@ -210,7 +235,7 @@ def test_frames_come_back(case):
 
 def test_a_project_without_the_frame():
     table = IncompleteTable(numbers(), label="y")
-    again = Project.from_bytes(Project.make(table, complete(numbers())).to_bytes())
+    again = Project.from_bytes(Project.make(Task.of(table, complete(numbers()))).to_bytes())
     assert again.frame is None
     assert again.session().ask() is not None
 
@@ -338,28 +363,37 @@ def test_values_that_cannot_be_stored_are_refused():
     ("settings", "message"),
     [
         ({"metric": "precomputed"}, "the metric of a project must be one of euclidean"),
-        ({"metric": abs}, "only what has a name can be stored"),
+        ({"metric": abs}, "only what has a name can be saved"),
         ({"strategy": lambda situation: situation.gain}, "the strategy of a project must be one"),
         ({"answers_per_row": 0}, "answers_per_row must be an int of at least 1; got 0"),
-        ({"answers_per_row": 2, "strategy": "cells"}, "people can agree on whole rows only"),
+        ({"answers_per_row": 2, "strategy": "cells"}, "people can only agree on whole rows"),
         ({"n_neighbors": 99}, "n_neighbors must be"),
         ({"random_state": -1}, "random_state must be"),
         ({"target_share": 2}, "target_share must be"),
         ({"strategy": "cost"}, 'strategy "cost" needs costs'),
+        ({"about": ["a.csv"]}, "about must be a dict or None; got list"),
         (
             {"about": {"file": object()}},
             "the settings of a project must be something JSON can hold",
         ),
     ],
 )
-def test_settings_that_cannot_be_are_refused(settings, message):
+def test_invalid_settings_are_refused(settings, message):
     with pytest.raises(Exception, match=message):
-        made(numbers(), settings=Settings(**settings))
+        made(numbers(), settings=settings_of(**settings))
 
 
 def test_settings_come_back():
     settings = Settings(
-        5, "manhattan", "cost", 2, 7, 30, 0.9, 0.001, np.arange(1.0, N + 1), {"file": "a.csv"}
+        Model(5, "manhattan"),
+        "cost",
+        2,
+        7,
+        30,
+        0.9,
+        0.001,
+        np.arange(1.0, N + 1),
+        {"file": "a.csv"},
     )
     project = made(numbers(), settings=settings)
     again = Project.from_bytes(project.to_bytes())
@@ -371,22 +405,37 @@ def test_settings_come_back():
     assert session.random_state == 7
 
 
-def test_a_dataset_is_no_project():
+def test_a_dataset_is_not_enough():
     with pytest.raises(
         TableError, match="a project needs an IncompleteTable; got IncompleteDataset"
     ):
-        Project.make(IncompleteTable(numbers(), label="y").dataset, complete(numbers()))
+        Project.make(Task.of(IncompleteTable(numbers(), label="y").dataset, [[0.0, 0.0, 0.0]]))
+
+
+def test_encoded_points_are_not_enough():
+    table = IncompleteTable(numbers(), label="y")
+    with pytest.raises(TableError, match=r"in the columns of the table; got encoded points\. Make"):
+        Project.make(Task.of(table, table.points(complete(numbers()))))
+
+
+def test_other_settings_for_the_same_answers():
+    project = made(numbers())
+    other = project.with_settings(replace(project.settings, answers_per_row=2))
+    assert (other.settings.answers_per_row, project.settings.answers_per_row) == (2, 1)
+    assert other.belongs == project.belongs
+    with pytest.raises(TableError, match="answers_per_row must be an int of at least 1; got 0"):
+        project.with_settings(replace(project.settings, answers_per_row=0))
 
 
 @pytest.mark.parametrize("change", ["cut", "empty", "text"])
-def test_bytes_that_are_no_project(change):
+def test_bytes_that_are_not_a_project(change):
     content = made(numbers()).to_bytes()
     odd = {"cut": content[: len(content) // 2], "empty": b"", "text": b"a,b\n1,2\n"}[change]
     with pytest.raises(StorageError, match="the saved project cannot be read"):
         Project.from_bytes(odd)
 
 
-def test_other_bytes_of_ours_are_no_project():
+def test_other_bytes_of_ours_are_not_a_project():
     with pytest.raises(StorageError, match="these bytes are not a saved project"):
         Project.from_bytes(packing.Packer().done({"cpclean": "else"}))
 
@@ -412,9 +461,10 @@ def test_the_text_comes_back_and_older_projects_have_none():
     table = IncompleteTable(frame, label="y")
     text = TextFile(b"a;b\r\n\xe4;1,0\r\n", ";", "latin-1", ",", ".tsv")
     points = frame.dropna().drop(columns="y")
-    project = Project.make(table, points, frame=frame, text=text)
+    task = Task.of(table, points, frame=frame)
+    project = Project.make(task, text=text)
     assert Project.from_bytes(project.to_bytes()).text == text
-    without = Project.make(table, points, frame=frame)
+    without = Project.make(task)
     assert without.belongs == project.belongs
     assert Project.from_bytes(without.to_bytes()).text is None
 
@@ -423,13 +473,13 @@ def test_what_a_file_of_answers_belongs_to():
     frame = numbers()
     table, points = IncompleteTable(frame, label="y"), frame.dropna().drop(columns="y")
     about = {"repairs": "default", "prior": "label"}
-    project = Project.make(table, points, settings=Settings(strategy="random", about=about))
+    project = Project.make(Task.of(table, points), Settings(strategy="random", about=about))
     hashes = fingerprint(table, points)
     assert Project.from_bytes(project.to_bytes()).journal_belongs == {
         **hashes, "label": "y", "neighbors": 3, "metric": "euclidean", "repairs": "default",
         "prior": "label", "strategy": "random", "seed": 0,
     }  # fmt: skip
-    assert Project.make(table, points).journal_belongs["prior"] is None, "it has no name"
+    assert Project.make(Task.of(table, points)).journal_belongs["prior"] is None, "it has no name"
 
 
 # Rows 4 to 6 have two holes.

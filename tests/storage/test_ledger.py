@@ -276,13 +276,13 @@ def test_answers_that_are_not_possible_are_left_out(project, n):
     assert list(session.known) == [3]
 
 
-def test_an_entry_is_checked_before_it_is_kept(project):
+def test_an_entry_is_checked_before_it_is_saved(project):
     assert project.entry(3, candidate=1) == {"row": 3, "candidate": 1}
     assert project.entry(3, value={"a": "11"}) == {"row": 3, "value": {"a": 11.0}}
     with pytest.raises(AnswerError, match="must name at least one column"):
         project.entry(3, value={})
     strict = make_project(answers_per_row=2)
-    with pytest.raises(AnswerError, match="must name all its holes; 'a' is missing"):
+    with pytest.raises(AnswerError, match="must name all its holes; missing: 'a'"):
         strict.entry(3, value={"b": 0.5})
 
 

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pandas as pd
+from projects.making import settings_of
 
 from cpclean.data.table import IncompleteTable
-from cpclean.projects.project import Project, Settings
+from cpclean.data.task import Task
+from cpclean.projects.project import Project
 from cpclean.storage.opening import open_storage
 
 
@@ -31,7 +33,7 @@ def small_project(n_dirty=40, n_points=12, **settings):
     frame.loc[: n_dirty - 1 : 3, "town"] = None
     table = IncompleteTable(frame, label="y", repairs={"size": [0, 10, 20]})
     labels = np.where(rng.random(n_points) < 0.5, "yes", "no")
-    return Project.make(table, points, labels, Settings(**settings), frame)
+    return Project.make(Task.of(table, points, labels, frame=frame), settings_of(**settings))
 
 
 def stored(url, project=None, **options):

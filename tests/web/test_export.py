@@ -14,9 +14,11 @@ from web.tables import small_project
 
 from cpclean import IncompleteTable, read_table
 from cpclean.cli import main
+from cpclean.data.task import Task
 from cpclean.intake.textfile import TextFile
 from cpclean.intake.writing import frame_with
 from cpclean.projects.project import Project, Settings
+from cpclean.queries.model import Model
 from cpclean.storage.opening import open_storage
 from cpclean.web.desk.exporting import type_of
 from cpclean.web.pages.drafting import Choice, Draft, project_of
@@ -298,9 +300,9 @@ def test_a_told_value_is_spelt_as_its_column(
     frame = read_table(path, kinds=kinds if read_as == "values" else None)
     table = IncompleteTable(frame, label="y", kinds=kinds)
     points = frame.drop(columns="y").dropna().head(1)
-    settings = Settings(n_neighbors=1)
     storage = open_storage("memory://")
-    storage.create(Project.make(table, points, None, settings, frame, TextFile.read(path)))
+    task = Task.of(table, points, frame=frame)
+    storage.create(Project.make(task, Settings(Model(1)), text=TextFile.read(path)))
     desk = desk_over(storage)
     desk.answer("Ann", 2, values={"a": said})
     desk.ready()

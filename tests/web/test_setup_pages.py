@@ -182,8 +182,8 @@ def test_rows_to_predict_from_a_second_file(bare: TestClient) -> None:
             "share": "20", "neighbors": "1", "target": "100", "answers": "1"}  # fmt: skip
     assert post(bare, "/setup", **sent).headers["location"] == "/question"
     project = desk_of(bare).project
-    assert len(project.vectors) == 2  # one has a hole
-    assert project.labels.tolist() == [0, 1]
+    assert project.task.points.n_points == 2  # one has a hole
+    assert project.task.labels.tolist() == [0, 1]
 
 
 def test_a_draft_that_is_gone(bare: TestClient) -> None:
@@ -199,8 +199,8 @@ def test_rows_without_a_label_are_left_out_and_told(tmp_path: Path) -> None:
         "2 rows have no label, or nothing else, and will be left out."
     ]
     project = project_of(draft, choice)
-    assert project.n_rows + len(project.vectors) == 5
-    assert 4 not in project.settings.about["rows"]
+    assert project.n_rows + project.task.points.n_points == 5
+    assert 4 not in project.task.row_names
 
 
 def test_a_text_that_may_stand_for_nothing_is_told(tmp_path: Path) -> None:
@@ -260,7 +260,7 @@ def test_how_a_file_is_written_is_found_out_and_kept(
     desk = desk_of(bare)
     desk.ready()
     assert [one.kind for one in desk.project.table.columns] == ["numeric", "numeric", "categorical"]
-    number = next(row for row, at in enumerate(desk.project.settings.about["rows"]) if at == 7)
+    number = next(row for row, at in enumerate(desk.project.task.row_names) if at == 7)
     desk.answer("Ann", number, None, {"größe": "9.75"}, "one", None)
     desk.ready()
     exported = bare.get("/api/export").content
@@ -307,7 +307,7 @@ def test_the_second_file_is_looked_at_by_itself(bare: TestClient) -> None:
     response = post(bare, "/setup", **started(page, validation="file"))
     assert response.headers["location"] == "/question", response.text
     project = desk_of(bare).project
-    assert project.points.iloc[0].tolist() == [1.5, 2.5, "Köln"]
+    assert project.raw_points.iloc[0].tolist() == [1.5, 2.5, "Köln"]
 
 
 def test_what_is_wrong_with_the_second_file_is_told(bare: TestClient) -> None:

@@ -4,8 +4,9 @@ import pandas as pd
 import pytest
 
 from cpclean import IncompleteTable
+from cpclean.data.task import Task
 from cpclean.intake.textfile import TextFile
-from cpclean.projects.project import Project, Settings
+from cpclean.projects.project import Project
 from cpclean.storage.opening import open_storage
 from cpclean.web.pages.question_page import asked_of
 
@@ -25,7 +26,7 @@ def desk(desk_over):
     table = IncompleteTable(FRAME.drop(columns="id"), label="y")
     text = TextFile(FRAME.to_csv(index=False, sep=";", decimal=",").encode(), ";", decimal=",")
     storage = open_storage("memory://")
-    storage.create(Project.make(table, POINTS, None, Settings(), FRAME, text))
+    storage.create(Project.make(Task.of(table, POINTS, frame=FRAME), text=text))
     return desk_over(storage)
 
 

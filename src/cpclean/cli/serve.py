@@ -325,7 +325,9 @@ def _check_same(project: Project, before: Project, name: str) -> None:
 def _project(training: Training, validation: Validation, answers_per_row: int) -> Project:
     from cpclean.cli.tables import open_problem, read_frame
     from cpclean.cli.texts import text_of
+    from cpclean.data.task import Task
     from cpclean.projects.project import Project, Settings
+    from cpclean.queries.model import Model
 
     if not training.label:
         raise Mistake("name the label column with --label.")
@@ -333,33 +335,39 @@ def _project(training: Training, validation: Validation, answers_per_row: int) -
         problem = open_problem(training, validation)
     about = {
         "file": os.path.basename(training.file),
-        "rows": problem.rows.tolist(),
         "repairs": training.repairs,
         "prior": training.prior,
     }
     settings = Settings(
-        training.neighbors,
-        training.metric,
+        Model(training.neighbors, training.metric),
         answers_per_row=answers_per_row,
         random_state=validation.seed,
         about=about,
     )
     # What is dropped plays no part, but belongs into the cleaned table.
     frame = read_frame(training.file, training) if training.drop else problem.frame
-    text = text_of(training)
-    return Project.make(problem.table, problem.points, problem.labels, settings, frame, text)
+    task = Task.of(
+        problem.table,
+        problem.points,
+        problem.labels,
+        row_names=problem.rows,
+        point_names=problem.point_rows,
+        frame=frame,
+    )
+    return Project.make(task, settings, text=text_of(training))
 
 
 def _demo(training: Training, validation: Validation, answers_per_row: int) -> Project:
     from cpclean.cli.wines import wines
+    from cpclean.data.task import Task
     from cpclean.projects.project import Project, Settings
+    from cpclean.queries.model import Model
 
     example = wines(validation.seed)
     about: dict[str, Any] = {"file": "wines (demo)"}
-    settings = Settings(
-        training.neighbors, training.metric, answers_per_row=answers_per_row, about=about
-    )
-    return Project.make(example.table, example.points, example.labels, settings)
+    model = Model(training.neighbors, training.metric)
+    settings = Settings(model, answers_per_row=answers_per_row, about=about)
+    return Project.make(Task.of(example.table, example.points, example.labels), settings)
 
 
 # -- where a project that is set up in the browser is put ------------------------------------------
@@ -379,7 +387,7 @@ class _Beside:
         from cpclean.storage.opening import open_storage
 
         about = project.settings.about
-        name = about.get("file") if isinstance(about, dict) else None
+        name = about.get("file") if about else None
         kept = open_storage(self._path(str(name or "table")))
         _tell_place(kept)
         return kept

@@ -33,12 +33,12 @@ def belongings(
 ) -> dict[str, Any]:
     """What a log of answers belongs to: this table, these points and these settings."""
     from cpclean.projects.fingerprint import answers_belong, fingerprint
+    from cpclean.queries.model import Model
 
     return answers_belong(
         fingerprint(problem.table, problem.points),
         label=training.label,
-        neighbors=training.neighbors,
-        metric=training.metric,
+        model=Model(training.neighbors, training.metric),
         repairs=training.repairs,
         prior=training.prior,
         strategy=strategy,

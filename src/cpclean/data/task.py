@@ -73,7 +73,8 @@ class Task:
         labels : sequence of labels, optional
             One label per point.
         row_names, point_names : sequence of int, optional
-            Rows and points are numbered from 0 if they have no other names.
+            By default, rows have their numbers in the frame that the table was made of, and others
+            are numbered from 0.
         frame : optional
             The training table as it was given.
         """
@@ -88,6 +89,8 @@ class Task:
             raise TableError(
                 f"labels must be one per point, {points.n_points} in all; got shape {known.shape}."
             )
+        if row_names is None and isinstance(data, IncompleteTable):
+            row_names = data.rows_kept
         return cls(
             data,
             points,

@@ -12,6 +12,7 @@ import numpy as np
 from cpclean.data.columns import Column
 from cpclean.data.frames import columns_from
 from cpclean.data.table import IncompleteTable
+from cpclean.queries.model import Model
 
 _HASH = "sha256:"
 
@@ -52,8 +53,7 @@ def answers_belong(
     hashes: Mapping[str, Any],
     *,
     label: Any,
-    neighbors: int,
-    metric: str,
+    model: Model,
     repairs: str | None,
     prior: str | None,
     strategy: str,
@@ -71,7 +71,7 @@ def answers_belong(
         Left out where nothing is left to chance.
     """
     found = {name: hashes[name] for name in ("table", "candidates", "validation points")}
-    found |= {"label": label, "neighbors": neighbors, "metric": metric}
+    found |= {"label": label, "neighbors": model.n_neighbors, "metric": model.metric}
     found |= {"repairs": repairs, "prior": prior, "strategy": strategy}
     return found | ({"seed": seed} if strategy == "random" else {})
 

@@ -1,9 +1,9 @@
-"""What an IncompleteTable consists of, as bytes and back, bit for bit.
+"""The parts of an IncompleteTable as bytes and back, bit for bit.
 
-Everything that was worked out is kept: columns as they were read, candidates, the space with its
-scales and categories, and the encoded dataset with its priors. Opening a table again works nothing
-out anew, so that no other version of a library can come to another result, and repairs and priors
-of one's own need not be there: what they proposed is.
+All results are saved: the columns as they were read, the candidates, the space with its scales and
+categories, and the encoded dataset with its priors. Opening a table computes nothing again, so that
+another version of a library cannot give another result, and repairs and priors of your own need not
+be installed: what they proposed is saved.
 """
 
 from __future__ import annotations
@@ -21,32 +21,11 @@ from cpclean.data.frames import FrameKind
 from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.row_arrays import RowArrays
 from cpclean.data.row_options import Options, TableOptions
-from cpclean.data.rows import Floats
 from cpclean.data.spaces.plain import Encoding, Feature
 from cpclean.data.table import IncompleteTable, TableParts
 from cpclean.projects.frame_bytes import is_installed, pack_index, unpack_index
 from cpclean.projects.packing import Packer, Unpacker
 from cpclean.projects.plain_values import packed, packed_zone, unpacked, unpacked_zone
-
-
-class Vectors:
-    """Points that are encoded already, which only the table that they belong to takes."""
-
-    def __init__(self, array: Floats) -> None:
-        self.array = array
-
-
-class OpenedTable(IncompleteTable):
-    """A table that takes points which are encoded already."""
-
-    def encode(self, frame: Any) -> Floats:
-        """As `IncompleteTable.encode`; points that were stored encoded stay as they are."""
-        return frame.array if isinstance(frame, Vectors) else super().encode(frame)
-
-
-def opened(table: IncompleteTable) -> OpenedTable:
-    """The same table, ready to take its points as vectors."""
-    return OpenedTable.from_parts(table.parts)
 
 
 def pack_table(table: IncompleteTable, into: Packer) -> Any:
@@ -69,17 +48,17 @@ def pack_table(table: IncompleteTable, into: Packer) -> Any:
     }
 
 
-def unpack_table(stored: Any, source: Unpacker) -> OpenedTable:
+def unpack_table(stored: Any, source: Unpacker) -> IncompleteTable:
     """The table that was packed."""
     frame = stored["frame"]
     installed = is_installed(frame["library"])
     index = unpack_index(frame["index"], source)
     columns = tuple(_unpacked_column(one, source) for one in stored["columns"])
-    return OpenedTable.from_parts(
+    return IncompleteTable.from_parts(
         TableParts(
             null_tokens=tuple(stored["null_tokens"]),
             label=stored["label"],
-            # Without its library, what a session hands out is a frame of pandas.
+            # Without their library, a session returns its frames as those of pandas.
             frame_kind=FrameKind(
                 frame["library"] if installed else "pandas", tuple(frame["names"]), index
             ),
@@ -122,7 +101,7 @@ def _unpacked_column(stored: Any, source: Unpacker) -> Column:
 
 
 def _packed_options(options: TableOptions, columns: tuple[Column, ...]) -> Any:
-    """Lists of values are kept once each, for most rows have the same ones."""
+    """Each list of values is saved once, because most rows share the same ones."""
     lists: dict[str, int] = {}
     rows = []
     for row, one in options.items():
@@ -194,7 +173,7 @@ def dataset_arrays(data: IncompleteDataset) -> dict[str, npt.NDArray[Any]]:
 
 
 def unpack_dataset(stored: Any, source: Unpacker) -> IncompleteDataset:
-    """The dataset that was packed, every bit of it: no weight is made to sum to 1 again."""
+    """The dataset that was packed, every bit of it: no weight is normalised again."""
     arrays = {name: source.array(stored[f"_{name}"]) for name in RowArrays._fields}
     codes, classes = source.array(stored["codes"]), source.array(stored["classes"])
     return IncompleteDataset.from_arrays(RowArrays(**arrays), codes, classes)

@@ -45,12 +45,14 @@ class Desk:
     >>> import pandas as pd
     >>> from cpclean import IncompleteTable
     >>> from cpclean.storage.opening import open_storage
+    >>> from cpclean.data.task import Task
     >>> from cpclean.projects.project import Project, Settings
+    >>> from cpclean.queries.model import Model
     >>> frame = pd.DataFrame({"size": [1, 2, None, 8], "age": [3, 1, 2, 1], "y": [0, 0, 0, 1]})
     >>> points = pd.DataFrame({"size": [7], "age": [2]})
     >>> table = IncompleteTable(frame, label="y")
     >>> storage = open_storage("memory://")
-    >>> storage.create(Project.make(table, points, settings=Settings(n_neighbors=1)))
+    >>> storage.create(Project.make(Task.of(table, points), Settings(Model(n_neighbors=1))))
     >>> desk = Desk(storage)
     >>> desk.start()
     >>> version = desk.ready()
@@ -70,7 +72,7 @@ class Desk:
             raise StorageError(f"there is no project in {storage.name} yet. Create one first.")
         if answers_per_row is not None:
             settings = replace(project.settings, answers_per_row=answers_per_row)
-            project.settings = settings.checked()
+            project = project.with_settings(settings)
         self.storage, self.project = storage, project
         self.answers_per_row = project.settings.answers_per_row
         self.engine = Engine(storage, project, self.answers_per_row)
@@ -99,7 +101,7 @@ class Desk:
     def name(self) -> str:
         """What is cleaned, for people."""
         about = self.project.settings.about
-        found = about.get("file") if isinstance(about, dict) else None
+        found = about.get("file") if about else None
         return str(found) if found else self.storage.name
 
     @property

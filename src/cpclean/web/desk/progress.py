@@ -22,9 +22,9 @@ def progress_of(engine: Engine, project: Project) -> ProgressView:
     version, now = engine.version, engine.now
     target = project.settings.target_share
     if now is None:
-        n_rows = len(project.dirty_rows)
+        n_rows, n_points = len(project.dirty_rows), project.task.points.n_points
         return ProgressView(
-            version, 0, n_rows, n_rows, 0.0, 0, len(project.vectors), [], [], [], [], None, target,
+            version, 0, n_rows, n_rows, 0.0, 0, n_points, [], [], [], [], None, target,
             None, [], 0, None, False, True, trouble=engine.trouble,
         )  # fmt: skip
     view, ledger, outlook = now.view, now.ledger, engine.outlook

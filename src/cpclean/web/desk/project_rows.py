@@ -22,7 +22,7 @@ class ProjectRows:
     dirty : list of int
         The rows with holes, in order.
     numbers : list of int
-        The number of each row for people: in the file, if the project knows it.
+        The number of each row for people, such as its number in the file.
     spare : dict from column to list of values
         The columns that play no part, such as an id by which people look a row up.
     """
@@ -31,7 +31,7 @@ class ProjectRows:
         self._table = project.table
         self.dirty: list[int] = project.dirty_rows.tolist()
         self._is_dirty = frozenset(self.dirty)
-        self.numbers = _numbers(project)
+        self.numbers: list[int] = project.task.row_names.tolist()
         self.spare = _spare_columns(project)
 
     def checked(self, row: Any) -> int:
@@ -43,14 +43,6 @@ class ProjectRows:
     def holes(self, row: int) -> list[str]:
         """The columns in which a row has candidates."""
         return [self._table.names[cell] for cell in self._table.options_in_space(row).cells]
-
-
-def _numbers(project: Project) -> list[int]:
-    about = project.settings.about
-    listed = about.get("rows") if isinstance(about, dict) else None
-    if isinstance(listed, list) and len(listed) == project.n_rows:
-        return [int(number) for number in listed]
-    return [int(number) for number in project.table.rows_kept.tolist()]
 
 
 def _spare_columns(project: Project) -> dict[str, list[Any]]:

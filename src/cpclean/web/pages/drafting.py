@@ -19,11 +19,13 @@ from cpclean.data.incomplete import Ints
 from cpclean.data.repairs import default_values
 from cpclean.data.rows import Bools
 from cpclean.data.table import IncompleteTable
+from cpclean.data.task import Task
 from cpclean.data.values import typed_value
 from cpclean.errors import TableError
 from cpclean.intake.holding import complete_rows, empty_columns, held_out
 from cpclean.intake.textfile import TextFile
 from cpclean.projects.project import Project, Settings
+from cpclean.queries.model import Model
 from cpclean.web.desk.cell_views import text_of
 from cpclean.web.pages.drafts import Choice, Draft, read
 from cpclean.web.pages.forms import FieldError, whole
@@ -196,21 +198,20 @@ def project_of(draft: Draft, choice: Choice) -> Project:
             )
         about = {
             "file": draft.name,
-            "rows": rest[table.rows_kept].tolist(),
             "repairs": None if own else "default",
             "prior": choice.prior,
         }
         settings = Settings(
-            n_neighbors=neighbors, answers_per_row=answers, target_share=target, about=about
+            Model(neighbors), answers_per_row=answers, target_share=target, about=about
         )
-        return Project.make(
+        task = Task.of(
             table,
             points,
             _as_classes(labels, table),
-            settings,
-            whole_frame,
-            _text(draft, choice),
+            row_names=rest[table.rows_kept],
+            frame=whole_frame,
         )
+        return Project.make(task, settings, text=_text(draft, choice))
 
 
 def _text(draft: Draft, choice: Choice) -> TextFile | None:
