@@ -5,7 +5,7 @@ Start a server, and then this, with the address and the token that the server pr
     cpclean serve --demo --no-browser --token correct-horse
     python examples/client.py http://127.0.0.1:8421 correct-horse --answers 5
 
-It always takes the likeliest candidate; a program that knows better puts that into `choose`.
+It always chooses the likeliest candidate. To answer with what your program knows, change `choose`.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ class Client:
         self.url, self.token, self.who = url.rstrip("/"), token, who
 
     def question(self) -> dict[str, Any]:
-        """The best question that is free: {"question": ... or null, "done": ..., "busy": ...}."""
+        """The best free question: {"question": ... or null, "done": ..., "busy": ...}."""
         return self._call("question", {"who": self.who})
 
     def answer(self, row: int, candidate: int, seconds: float) -> dict[str, Any]:
-        """Tell which candidate is the true one, and get the next question."""
+        """Answer which candidate is true, and get the next question."""
         body = {"who": self.who, "row": row, "candidate": candidate, "seconds": seconds}
-        # The same request id makes it safe to send an answer again: it is taken in once.
+        # With the same request id, an answer can safely be sent again: it is saved once.
         return self._call("answer", body={**body, "next": True, "request_id": uuid4().hex})
 
     def progress(self) -> dict[str, Any]:
-        """How far it is."""
+        """The progress so far."""
         return self._call("progress")
 
     def _call(
@@ -49,33 +49,33 @@ class Client:
         data = None if body is None else json.dumps(body).encode()
         for attempt in range(5):
             try:
-                with urlopen(Request(address, data, headers), timeout=30) as answer:
-                    return dict(json.load(answer))
+                with urlopen(Request(address, data, headers), timeout=30) as response:
+                    return dict(json.load(response))
             except HTTPError as problem:
-                told = _told(problem)
-                if not told["retry"] or attempt == 4:
-                    raise SystemExit(f"{problem.code}: {told['error']}") from problem
+                error = _error(problem)
+                if not error["retry"] or attempt == 4:
+                    raise SystemExit(f"{problem.code}: {error['error']}") from problem
                 time.sleep(1)
             except (OSError, HTTPException, ValueError) as problem:  # no server, or another one
                 why = problem.reason if isinstance(problem, URLError) else problem
                 raise SystemExit(
-                    f"{self.url} cannot be reached: {why}. Is cpclean serve running, at this "
+                    f"{self.url} cannot be reached: {why}. Is cpclean serve running at this "
                     "address?"
                 ) from problem
         raise AssertionError("the last attempt returns or raises")
 
 
-def _told(problem: HTTPError) -> dict[str, Any]:
-    """What an error of the server says; one of another server says nothing that we know."""
+def _error(problem: HTTPError) -> dict[str, Any]:
+    """The error that the server describes; a different kind of server describes none."""
     try:
-        told = json.load(problem)
-        return {"retry": bool(told["retry"]), "error": str(told["error"])}
+        error = json.load(problem)
+        return {"retry": bool(error["retry"]), "error": str(error["error"])}
     except (ValueError, KeyError, TypeError):
-        return {"retry": False, "error": f"{problem.reason}. Is this the address of cpclean?"}
+        return {"retry": False, "error": f"{problem.reason}. Is this the address of cpclean serve?"}
 
 
 def choose(question: dict[str, Any]) -> int:
-    """The number of the candidate that is true. Here: the likeliest."""
+    """The number of the candidate that is taken to be true. Here: the likeliest."""
     return int(max(question["candidates"], key=lambda one: one["prior"])["number"])
 
 
@@ -86,12 +86,12 @@ def main() -> None:
     parser.add_argument("token")
     parser.add_argument("--answers", type=int, default=5)
     parser.add_argument("--who", default="client.py")
-    given = parser.parse_args()
-    client = Client(given.url, given.token, given.who)
+    options = parser.parse_args()
+    client = Client(options.url, options.token, options.who)
     asked, answered = client.question(), 0
-    while asked and not asked["done"] and answered < given.answers:
+    while asked and not asked["done"] and answered < options.answers:
         question = asked["question"]
-        if question is None:  # the engine is busy, or others hold all that is left
+        if question is None:  # the engine is busy, or others have leased all that is left
             time.sleep(0.5)
             asked = client.question()
             continue

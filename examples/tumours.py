@@ -3,9 +3,9 @@
     python examples/tumours.py
     python examples/tumours.py --sample 200 --budget 10
 
-High measurements are hidden more often than low ones, which happens in practice and is hard on
-every method that learns from what is left. The truth is known here, so a simulated person can
-answer, and we can look how often each way predicts what the true table predicts.
+High measurements are hidden more often than low ones, which happens in practice and is hard for
+every method that learns from the observed values. The truth is known here, so a simulated person
+can answer, and we can see how often each method predicts the same as the true table.
 """
 
 # %% The table, and holes in it
@@ -23,8 +23,8 @@ COLUMNS = ["mean radius", "mean texture", "mean smoothness", "mean concavity"]
 LABEL = "diagnosis"
 
 options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-options.add_argument("--sample", type=int, metavar="N", help="only so many tumours")
-options.add_argument("--budget", type=int, default=30, help="answers that the person gives")
+options.add_argument("--sample", type=int, metavar="N", help="use only N tumours")
+options.add_argument("--budget", type=int, default=30, help="how many questions the person answers")
 options.add_argument("--seed", type=int, default=0)
 given = options.parse_args()
 
@@ -42,7 +42,7 @@ for column in COLUMNS:
     place = truth[column].rank(pct=True)  # 0 for the lowest, 1 for the highest
     train.loc[rng.random(len(train)) < 0.2 * place, column] = None
 
-# %% How much hangs on the holes?
+# %% How much depends on the holes?
 table = IncompleteTable(train, label=LABEL)
 print(table)
 
@@ -55,13 +55,13 @@ def fitted(frame: pd.DataFrame) -> CertainKNeighborsClassifier:
 before = fitted(train)
 print(f"certain before any cleaning: {before.is_certain(test).mean():.1%} of the test points")
 
-# %% Nobody is asked: column means instead of holes, or a vote over all worlds
+# %% Without any answers: column means instead of holes, or a vote over all worlds
 models = {
     "means instead of holes": fitted(train.fillna(train[COLUMNS].mean())),
     "vote over worlds": before,
 }
 
-# %% A person answers, in two orders
+# %% With answers, in two orders
 for strategy in ("random", "cpclean"):
     session = CleaningSession(
         table, val, n_neighbors=3, strategy=strategy, random_state=given.seed, budget=given.budget
@@ -73,7 +73,7 @@ for strategy in ("random", "cpclean"):
         f"validation points are certain ({session.stopped})"
     )
 
-# %% Beside each other, on points that nobody has looked at so far
+# %% All of them compared, on test points that have not been used so far
 models["the true table"] = fitted(truth)
 predicted = {name: model.predict(test) for name, model in models.items()}
 right = test[LABEL].to_numpy()

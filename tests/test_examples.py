@@ -52,7 +52,7 @@ def test_the_client_says_that_it_is_another_server() -> None:
         threading.Thread(target=other.serve_forever, daemon=True).start()
         told = run("client.py", f"http://127.0.0.1:{other.server_port}", "t", succeeds=False)
         other.shutdown()
-    assert told.startswith("404: File not found. Is this the address of cpclean?")
+    assert told.startswith("404: File not found. Is this the address of cpclean serve?")
     assert len(told.splitlines()) == 1
 
 
@@ -67,7 +67,7 @@ def test_tumours() -> None:
 def test_credit() -> None:
     told = run("credit.py", "--data-dir", DATA, "--sample", 250, "--top", 3)
     assert "predictions are certain" in told
-    assert told.count("uncertain predictions may hang on it") == 3
+    assert told.count("uncertain predictions may depend on it") == 3
 
 
 def test_credit_says_which_file_it_misses(tmp_path: Path) -> None:
