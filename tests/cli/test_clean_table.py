@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from cpclean import CleaningSession, simulate
 from cpclean.cli import main
 from cpclean.cli.options import Training, Validation
-from cpclean.cli.tables import open_problem
+from cpclean.cli.tasks import open_given
 
 # --- the oracle --------------------------------------------------------------------------------
 
@@ -21,11 +21,11 @@ def problem_and_truth(strategy: str = "cpclean"):
     kinds = ("since=date",)
     given = Training("train.csv", "buys", 3, "euclidean", "default", "label", (), kinds,
                      ("name",), False, False)  # fmt: skip
-    problem = open_problem(given, Validation(None, 0.2, 0))
+    task = open_given(given, Validation(None, 0.2, 0)).task
     truth = pd.read_csv("truth.csv").drop(columns=["name", "buys"])
     truth["since"] = pd.to_datetime(truth["since"])
-    session = CleaningSession(problem.table, problem.points, 3, strategy, random_state=0)
-    return session, truth.iloc[problem.rows]
+    session = CleaningSession(task.table, task.raw_points, 3, strategy, random_state=0)
+    return session, truth.iloc[task.row_names]
 
 
 @pytest.mark.parametrize("strategy", ["cpclean", "random", "cells"])

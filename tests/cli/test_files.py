@@ -17,6 +17,7 @@ from click.testing import CliRunner
 
 from cpclean.cli import main
 from cpclean.cli.mistakes import in_options
+from cpclean.errors import TableError, TableWarning
 
 VERBS = ("check", "count", "inspect", "rank", "simulate")
 each_verb = pytest.mark.parametrize("verb", VERBS)
@@ -114,7 +115,7 @@ def test_labels_that_are_missing(verb, files, share):
     train.to_csv(files["train"], index=False)
     truth = ("--truth", files["truth"]) if verb == "simulate" else ()
     given = (verb, files["train"], "--label", "y", *truth, *share)
-    told = r"needs a label; missing in row 7, 20, 31 and 1 more. Pass --drop-unlabelled to leave"
+    told = r"needs a label; missing in row 7, 20, 31 and 1 more\. Leave .* with --drop-unlabelled\."
     refused(run(*given), told)
     assert run(*given, "--drop-unlabelled").exit_code == 0
 
@@ -132,7 +133,7 @@ def test_ten_thousand_columns(verb, files):
     names = ",".join(f"x{number}" for number in range(10_000))
     numbers = ",".join(["1"] * 10_000)
     Path(files["train"]).write_text(f"{names},y\n{numbers},a\n{numbers},b\n")
-    refused(asked(verb, files), r"has 10,001 columns; the most is 2,000\. .*leave out those")
+    refused(asked(verb, files), r"has 10,001 columns; the most is 2,000\. .*Leave out those")
 
 
 @each_verb
@@ -171,7 +172,7 @@ def test_infinite_values_are_named_by_their_row_in_the_file(verb, files):
     train, _, _ = frames()
     train.loc[[25, 33], "income"] = [np.inf, -np.inf]
     train.to_csv(files["train"], index=False)
-    told = r"column 'income' of .*train.csv has infinite values in row 25, 33\. Empty these"
+    told = r"column 'income' of .*train.csv' has infinite values in row 25, 33\. Empty these"
     refused(asked(verb, files), told)
     truth = ("--truth", files["truth"]) if verb == "simulate" else ()
     refused(run(verb, files["train"], "--label", "y", *truth), told)
@@ -182,7 +183,7 @@ def test_infinite_values_in_validation_rows(verb, files):
     _, _, val = frames()
     val.loc[4, "income"] = np.inf
     val.to_csv(files["val"], index=False)
-    refused(asked(verb, files), r"column 'income' of .*val.csv has infinite values in row 4\.")
+    refused(asked(verb, files), r"column 'income' of .*val.csv' has infinite values in row 4\.")
 
 
 @each_verb
@@ -191,8 +192,11 @@ def test_a_row_of_which_nothing_is_known(verb, files):
     train.loc[33, ["age", "income", "city"]] = None
     train.to_csv(files["train"], index=False)
     truth = ("--truth", files["truth"]) if verb == "simulate" else ()
-    told = r"needs at least one value besides its label; nothing is known of row 33\."
+    told = r"needs at least one value besides its label; nothing is known of row 33\. .*drop-empty"
     refused(run(verb, files["train"], "--label", "y", *truth), told)
+    result = run(verb, files["train"], "--label", "y", *truth, "--drop-empty")
+    assert result.exit_code == 0, result.output
+    assert "Note: 1 row has nothing but a label and is left out." in result.stderr
 
 
 @each_verb
@@ -212,7 +216,7 @@ def test_validation_rows_with_other_columns(verb, files):
 def test_validation_rows_that_all_have_holes(verb, files):
     _, _, val = frames()
     val.assign(income=None).to_csv(files["val"], index=False)
-    refused(asked(verb, files), r"every row of .*val.csv has holes; points to predict have to be")
+    refused(asked(verb, files), r"every row of .*val.csv' has holes; points to predict have to be")
 
 
 @each_verb
@@ -318,8 +322,13 @@ def test_debug_shows_the_traceback(verb, files):
 
 
 def test_messages_name_options():
-    told = in_options('To keep all digits as text: kinds={"my id": "categorical"}.\n  More.')
-    assert told == "To keep all digits as text: --kind 'my id=categorical'. More."
+    about = {"field": "kinds", "column": "my id"}
+    rounded = TableWarning("it is\n  rounded.", 'Try kinds={"my id": "categorical"}.', **about)
+    expected = "Name another kind for it, for instance --kind 'my id=categorical'."
+    assert in_options(rounded) == f"it is rounded. {expected}"
+    wrong = TableError("kinds must map columns.", field="kinds")
+    assert in_options(wrong) == "--kind must map columns."
+    assert in_options(ValueError("anything\nelse")) == "anything else"
 
 
 # -- places to write to ----------------------------------------------------------------------------
@@ -351,12 +360,12 @@ def test_a_folder_without_permission(files, tmp_path):
 def test_a_full_disk(files, tmp_path, monkeypatch):
     import errno
 
-    def full(self, path, **options):
-        Path(path).write_text("a bit")
-        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+    def full(self, content):
+        self.write_text("a bit")
+        raise OSError(errno.ENOSPC, "No space left on device", str(self))
 
-    monkeypatch.setattr(pd.DataFrame, "to_csv", full)
     (tmp_path / "out.csv").write_text("before")
+    monkeypatch.setattr(Path, "write_bytes", full)
     result = asked("check", files, "--out", str(tmp_path / "out.csv"))
     refused(result, r"No space left on device\. Free some space and run it again", code=1)
     assert (tmp_path / "out.csv").read_text() == "before"

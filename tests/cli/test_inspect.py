@@ -140,7 +140,7 @@ def test_a_real_table_with_missing_labels():
     file = str(DATA / "Chile" / "data.csv")
     refused = run("inspect", file, "--label", "vote", "--drop", "rownames")
     assert refused.exit_code == 2
-    assert "Pass --drop-unlabelled to leave these rows out." in refused.stderr
+    assert "Leave these rows out with --drop-unlabelled." in refused.stderr
     frame = pd.read_csv(file)
     first = frame["vote"].isna().to_numpy().nonzero()[0][:3].tolist()
     assert f"missing in row {', '.join(map(str, first))} and" in refused.stderr

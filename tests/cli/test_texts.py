@@ -13,8 +13,9 @@ from cli.problems import frames, written
 from click.testing import CliRunner
 
 from cpclean.cli import main, output
-from cpclean.cli.options import Training, Validation
-from cpclean.cli.tables import _held_out
+from cpclean.intake.choices import Choices, HoldOut
+from cpclean.intake.open_task import open_task
+from cpclean.intake.source_file import SourceFile
 
 PROGRAM = (sys.executable, "-c", "from cpclean.cli import main; main()")
 
@@ -87,7 +88,8 @@ def test_another_encoding_is_noticed_and_can_be_named(files, way):
     file = files["train"] if way == "file" else "-"
     words = told(run("rank", file, "--label", "y", input=content))
     assert (
-        "It is not utf-8: save it as UTF-8, or say what it is, such as --encoding latin-1" in words
+        "It is not utf-8: save it as UTF-8, or name its encoding, such as --encoding latin-1"
+        in words
     )
     assert "the buffer" not in words
     result = run("rank", file, "--label", "y", "--encoding", "latin-1", input=content)
@@ -105,7 +107,7 @@ def test_utf_16_is_recognised(files):
     [
         (("--sep", ";;"), "one sign, or tab, separates cells; got ';;'"),
         (("--encoding", "klingon"), "there is no encoding 'klingon'; try latin-1"),
-        (("--decimal", ",", "--domains"), "numbers are written with a point: leave out --decimal"),
+        (("--decimal", ",", "--domains"), "numbers are written with a point. Leave out --decimal"),
     ],
 )
 def test_signs_that_make_no_sense(files, more, words):
@@ -171,7 +173,7 @@ def test_answers_that_the_encoding_of_the_file_does_not_have(files):
     given = ("clean", files["train"], "--label", "y", "--encoding", "latin-1", "--out", "out.csv")
     result = run(*given, input="city=Łódź\nq\n")
     assert result.exit_code == 0, result.output
-    assert "does not have all letters of the answers, so that out.csv is UTF-8" in result.stderr
+    assert "does not have all letters of the answers, so out.csv is UTF-8" in result.stderr
     assert "Łódź" in Path("out.csv").read_text("utf-8")
 
 
@@ -181,7 +183,7 @@ def test_answers_that_the_encoding_of_the_file_does_not_have(files):
 def test_measurements_are_no_labels(files):
     words = told(run("inspect", files["train"], "--label", "income"))
     assert "different numbers in" in words
-    assert "name another column, or put ranges such as low and high in its place" in words
+    assert "Name another column, or put ranges such as low and high in its place" in words
 
 
 def test_rows_are_held_out_so_that_every_label_is_left(files):
@@ -192,12 +194,10 @@ def test_rows_are_held_out_so_that_every_label_is_left(files):
     frame.to_csv(files["train"], index=False)
     result = run("inspect", files["train"], "--label", "y", "--val-share", "0.5", "--json")
     assert result.exit_code == 0, result.output
-    given = Training(
-        files["train"], "y", 3, "euclidean", "default", "label", (), (), (), False, False
-    )
+    source = SourceFile.at(files["train"])
     for seed in range(20):
-        held = _held_out(frame, given, Validation(None, 0.5, seed))
-        assert set(frame["y"].drop(index=held)) == set(frame["y"])
+        task = open_task(source, Choices("y"), HoldOut(0.5, seed)).task
+        assert set(frame["y"].drop(index=task.point_names)) == set(frame["y"])
 
 
 def test_labels_that_are_all_different(files):
@@ -255,10 +255,15 @@ def without_packages(monkeypatch):
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".xlsx"])
-def test_a_format_without_its_package(files, without_packages, suffix):
+def test_a_format_without_its_package(files, without_packages, monkeypatch, suffix):
+    def absent(*_, **__):
+        raise ImportError("no such package")
+
+    monkeypatch.setattr(pd, {".parquet": "read_parquet", ".xlsx": "read_excel"}[suffix], absent)
     Path(f"table{suffix}").write_bytes(b"anything")
     words = told(run("check", f"table{suffix}", "--label", "y"))
-    assert f'reading {suffix} files needs a package that is not here: pip install "cpclean' in words
+    assert f"reading 'table{suffix}' needs a package that is not installed" in words
+    assert 'Install it: pip install "cpclean[files]".' in words
     # Told before any work: the training file is not even there.
     words = told(run("check", "absent.csv", "--label", "y", "--out", f"out{suffix}"))
     assert f"writing {suffix} files needs a package" in words

@@ -9,7 +9,8 @@ from web.browsing import TOKEN, write_table
 from web.visiting import TestClient, desk_of, post, single
 
 from cpclean.storage.opening import open_storage
-from cpclean.web.pages.drafting import Choice, Draft, project_of
+from cpclean.web.pages.drafting import project_of
+from cpclean.web.pages.drafts import Draft, SetupForm
 from cpclean.web.server.app import make_app
 
 SECRET = "47.125"
@@ -21,7 +22,7 @@ def checked(tmp_path: Path) -> Iterator[TestClient]:
     write_table(tmp_path / "people.csv")
     storage = open_storage("memory://")
     draft = Draft("x", "people.csv", tmp_path / "people.csv")
-    storage.create(project_of(draft, Choice(label="buys", answers="2")))
+    storage.create(project_of(draft, SetupForm(label="buys", answers="2")))
     with TestClient(make_app(storage, TOKEN), base_url="http://127.0.0.1") as client:
         desk_of(client).ready()
         client.get("/", params={"token": TOKEN})

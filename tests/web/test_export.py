@@ -15,14 +15,15 @@ from web.tables import small_project
 from cpclean import IncompleteTable, read_table
 from cpclean.cli import main
 from cpclean.data.task import Task
+from cpclean.intake.notes import IntakeError
 from cpclean.intake.textfile import TextFile
 from cpclean.intake.writing import frame_with
 from cpclean.projects.project import Project, Settings
 from cpclean.queries.model import Model
 from cpclean.storage.opening import open_storage
 from cpclean.web.desk.exporting import type_of
-from cpclean.web.pages.drafting import Choice, Draft, project_of
-from cpclean.web.pages.forms import FieldError
+from cpclean.web.pages.drafting import project_of
+from cpclean.web.pages.drafts import Draft, SetupForm
 
 ROWS = '''id;size;town;when;y
 007;65,0;"Köln";2024-01-31;s
@@ -221,7 +222,7 @@ def test_an_uploaded_file_comes_back_as_it_was(files, desk_over):
     for name in ("p.csv", "uploaded.csv"):
         (files / name).write_text("size,town\n60,Ulm\n")
     draft = Draft("1", "w.csv", files / "up.csv.gz", "p.csv", files / "uploaded.csv")
-    project = project_of(draft, Choice("y", "file", neighbors="1"))
+    project = project_of(draft, SetupForm("y", "file", neighbors="1"))
     draft.remove()
     storage = open_storage("memory://")
     storage.create(project)
@@ -239,23 +240,23 @@ def test_an_uploaded_file_comes_back_as_it_was(files, desk_over):
 def test_an_uploaded_table_has_the_rows_held_out_that_a_terminal_has(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = written(tmp_path)
-    project = project_of(Draft("1", "train.csv", Path(names["train"])), Choice("y"))
+    project = project_of(Draft("1", "train.csv", Path(names["train"])), SetupForm("y"))
     with served("train.csv", "--label", "y") as storage:
         assert storage.project().digest() == project.digest()
         assert storage.project().journal_belongs == project.journal_belongs
 
 
 def test_rows_are_held_out_so_that_every_label_is_left(tmp_path):
-    (tmp_path / "t.csv").write_text("a,b,y\n1,1,s\n2,2,l\n,,s\n3,3,m\n4,4,l\n5,,l\n")
+    (tmp_path / "t.csv").write_text("a,b,y\n1,1,s\n2,2,l\n,2,s\n3,3,m\n4,4,l\n5,,l\n")
     draft = Draft("1", "t.csv", tmp_path / "t.csv")
-    project = project_of(draft, Choice("y", share="90", neighbors="1"))
+    project = project_of(draft, SetupForm("y", share="90", neighbors="1"))
     assert project.table.dataset.classes.tolist() == ["l", "m", "s"]
     (tmp_path / "t.csv").write_text("a,b,y\n1,1,s\n2,,l\n3,3,m\n")
-    with pytest.raises(FieldError, match="every label is on one row only"):
-        project_of(draft, Choice("y"))
+    with pytest.raises(IntakeError, match=r"every label of 't\.csv' is on one row only"):
+        project_of(draft, SetupForm("y"))
     (tmp_path / "t.csv").write_text("a,b,y\n1,,s\n2,,l\n,3,m\n")
-    with pytest.raises(FieldError, match="no row is complete"):
-        project_of(draft, Choice("y"))
+    with pytest.raises(IntakeError, match=r"no row of 't\.csv' is complete"):
+        project_of(draft, SetupForm("y"))
 
 
 SPELLINGS = [

@@ -18,7 +18,8 @@ from cpclean.storage.opening import open_storage
 from cpclean.web.desk.details import detail_of
 from cpclean.web.desk.views import CandidateView, ProgressView, QuestionView
 from cpclean.web.pages import forms
-from cpclean.web.pages.drafting import Choice, Draft, project_of
+from cpclean.web.pages.drafting import project_of
+from cpclean.web.pages.drafts import Draft, SetupForm
 from cpclean.web.pages.wording import milestones, why
 from cpclean.web.server.app import make_app
 
@@ -29,7 +30,7 @@ def site(tmp_path: Path) -> Iterator[TestClient]:
     write_table(tmp_path / "people.csv", city=f"Rome{XSS}")
     draft = Draft("x", "people.csv", tmp_path / "people.csv")
     storage = open_storage("memory://")
-    storage.create(project_of(draft, Choice(label="buys")))
+    storage.create(project_of(draft, SetupForm(label="buys")))
     app = make_app(storage, TOKEN)
     with TestClient(app, base_url="http://127.0.0.1", follow_redirects=False) as client:
         app.state.cpclean.desk.ready()
@@ -165,7 +166,7 @@ def test_the_first_look_takes_a_moment(tmp_path: Path, monkeypatch: pytest.Monke
     write_table(tmp_path / "people.csv")
     storage = open_storage("memory://")
     draft = Draft("x", "people.csv", tmp_path / "people.csv")
-    storage.create(project_of(draft, Choice(label="buys")))
+    storage.create(project_of(draft, SetupForm(label="buys")))
     with TestClient(make_app(storage, TOKEN), base_url="http://127.0.0.1") as client:
         client.get("/", params={"token": TOKEN})
         post(client, "/name", who="Ann")
@@ -233,7 +234,7 @@ def test_each_value_of_several_holes_says_what_it_would_settle(tmp_path: Path) -
     text = "\n".join(["a,b,c,y", ",,1,yes", *rows])
     (tmp_path / "x.csv").write_text(text)
     draft = Draft("x", "x.csv", tmp_path / "x.csv")
-    session = project_of(draft, Choice(label="y")).session()
+    session = project_of(draft, SetupForm(label="y")).session()
     found = detail_of(session, 0, 1).with_settles()
     assert found.n_candidates == 25
     assert 12 <= len(found.candidates) < 25
@@ -322,7 +323,7 @@ def test_rows_come_in_pages_that_keep_the_filter(tmp_path: Path) -> None:
     write_table(tmp_path / "people.csv", n_rows=400)
     storage = open_storage("memory://")
     draft = Draft("x", "people.csv", tmp_path / "people.csv")
-    storage.create(project_of(draft, Choice(label="buys")))
+    storage.create(project_of(draft, SetupForm(label="buys")))
     with TestClient(make_app(storage, TOKEN), base_url="http://127.0.0.1") as client:
         desk_of(client).ready()
         client.get("/", params={"token": TOKEN})

@@ -12,11 +12,12 @@ import pytest
 from web.browsing import TOKEN, XSS
 from web.visiting import ESCAPED, TestClient, desk_of, post
 
-from cpclean.intake.layout import Layout, layout_of
+from cpclean.intake.layout import Layout
+from cpclean.intake.notes import IntakeError
+from cpclean.intake.source_file import SourceFile
 from cpclean.storage.opening import open_storage
 from cpclean.web.pages.drafting import look, project_of
-from cpclean.web.pages.drafts import Choice, Draft
-from cpclean.web.pages.forms import FieldError
+from cpclean.web.pages.drafts import Draft, SetupForm
 from cpclean.web.server.app import make_app
 
 
@@ -46,7 +47,7 @@ def draft_id(page: str) -> str:
     ("x.parquet", b"no", "x.parquet&#39; cannot be read as a parquet file"),
     ("../../etc/x.xlsx", b"no", "x.xlsx&#39; cannot be read as an excel file"),
     ("x.csv.gz", b"no", "x.csv.gz&#39; cannot be read as a csv file"),
-    ("x.csv", b"PK\x03\x04\0\0\0\xff", "x.csv&#39; holds something else than text. save"),
+    ("x.csv", b"PK\x03\x04\0\0\0\xff", "x.csv&#39; holds something other than text. save"),
     ("x.csv", b"Dear Ann\nhow are you\n", "x.csv&#39; has one column only, &#39;dear ann&#39;"),
     ("x.csv", b"Dear Ann\nyes, no, perhaps\n", "x.csv&#39; have more cells than its first line"),
     ("x.csv", b"a,b\n1,2\n1,2,3,4\n", "line 3 of &#39;x.csv&#39; has 4 cells, where 2 are"),
@@ -91,7 +92,7 @@ SMALL = SMALL.replace(b"7,2,1,1", b"7,,1,1").replace(b"\n9,4,0,1", b"\n9,,,1")
     ("label", "nothing", "choose the label column"),
     ("share", "0", "the share to hold out is a whole number from 1 to 90"),
     ("neighbors", "x", "the number of neighbours is a whole number from 1 to 10,000"),
-    ("neighbors", "500", "n_neighbors must be an int in"),
+    ("neighbors", "500", "the number of neighbours must be an int in"),
     ("target", "101", "the percent to stop at is a whole number from 1 to 100"),
     ("answers", "", "the number of people to ask for each row is a whole number from 1 to 9"),
 ])  # fmt: skip
@@ -112,7 +113,7 @@ def test_kinds_and_columns_can_be_changed(bare: TestClient) -> None:
     draft = draft_id(upload(bare, SMALL).text)
     sent = {"draft": draft, "step": "look", "label": "y", "share": "20", "neighbors": "1",
             "target": "90", "answers": "2", "column-0": "id", "drop-0": "1", "column-1": "a",
-            "kind-1": "categorical"}  # fmt: skip
+            "kind-1": "categorical", "drop_empty": "1"}  # fmt: skip
     page = post(bare, "/setup", **sent).text
     assert '<tr class="dropped">' in page
     assert '<option value="categorical" selected>' in page
@@ -154,7 +155,7 @@ def test_candidates_can_be_changed(bare: TestClient) -> None:
 def test_categories_can_be_candidates(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text("a,b,y\n1,A,0\n2,,1\n,B,1\n3,C,0\n4,A,1\n5,B,0\n6,A,1\n7,B,0\n")
-    choice = Choice(label="y", neighbors="1", repairs={"b": "A | Z"})
+    choice = SetupForm(label="y", neighbors="1", repairs={"b": "A | Z"})
     table = project_of(Draft("x", "x.csv", path), choice).table
     (values,) = [
         one.values[0] for _, one in table.options.items() if table.names[one.cells[0]] == "b"
@@ -169,8 +170,8 @@ def test_categories_can_be_candidates(tmp_path: Path) -> None:
 def test_candidates_are_of_the_kind_of_their_column(tmp_path: Path, kind: str, typed: str) -> None:
     path = tmp_path / "x.csv"
     path.write_text("a,b,y\n1,3,0\n0,1,1\n,2,1\n1,4,0\n0,2,1\n1,2,0\n")
-    choice = Choice(label="y", neighbors="1", kinds={"a": kind}, repairs={"a": f"1 | {typed}"})
-    with pytest.raises(FieldError, match=f"the candidates of 'a' are {kind}.* got '{typed}'"):
+    choice = SetupForm(label="y", neighbors="1", kinds={"a": kind}, repairs={"a": f"1 | {typed}"})
+    with pytest.raises(IntakeError, match=f"the candidates of 'a' are {kind}.* got '{typed}'"):
         project_of(Draft("x", "x.csv", path), choice)
 
 
@@ -191,25 +192,56 @@ def test_a_draft_that_is_gone(bare: TestClient) -> None:
     assert "not here any more" in response.text
 
 
-def test_rows_without_a_label_are_left_out_and_told(tmp_path: Path) -> None:
-    path = tmp_path / "x.csv"
-    path.write_text("a,b,y\n1,2,0\n,1,1\n3,4,1\n5,6,\n,,1\n2,2,0\n4,1,1\n")
-    draft, choice = Draft("x", "x.csv", path), Choice(label="y", neighbors="1")
-    assert look(draft, choice).notes == [
-        "2 rows have no label, or nothing else, and will be left out."
-    ]
-    project = project_of(draft, choice)
-    assert project.n_rows + project.task.points.n_points == 5
-    assert 4 not in project.task.row_names
+def test_rows_without_a_label_are_refused_or_left_out(bare: TestClient) -> None:
+    content = b"a,b,y\n1,2,0\n,1,1\n3,4,1\n5,6,\n7,7,1\n2,2,0\n4,1,1\n"
+    page = upload(bare, content).text
+    words = "Every row of &#39;given.csv&#39; needs a label; missing in row 3. Tick “leave out"
+    assert words in page
+    assert "leave out rows without a label</label>" in page
+    refused = post(bare, "/setup", **started(page))
+    assert refused.status_code == 422
+    assert words in refused.text
+    assert re.search(r'name="drop_unlabelled" value="1" aria-invalid="true"', refused.text)
+    seen = post(bare, "/setup", **started(page, step="look", drop_unlabelled="1")).text
+    assert "1 row has no label and is left out." in seen
+    assert re.search(r'name="drop_unlabelled" value="1" checked', seen)
+    response = post(bare, "/setup", **started(page, drop_unlabelled="1"))
+    assert response.headers["location"] == "/question"
+    project = desk_of(bare).project
+    assert project.n_rows + project.task.points.n_points == 6
+    assert 3 not in project.task.row_names
+
+
+def test_rows_with_nothing_but_a_label_are_refused_or_left_out(bare: TestClient) -> None:
+    page = upload(bare, SMALL).text
+    sent = started(page, **{"column-0": "id", "drop-0": "1"})
+    refused = post(bare, "/setup", **sent)
+    assert refused.status_code == 422
+    assert "is known of row 9. Tick “leave out rows with nothing but a label”" in refused.text
+    assert re.search(r'name="drop_empty" value="1" aria-invalid="true"', refused.text)
+    seen = post(bare, "/setup", **{**sent, "step": "look", "drop_empty": "1"}).text
+    assert "1 row has nothing but a label and is left out." in seen
+    response = post(bare, "/setup", **{**sent, "drop_empty": "1"})
+    assert response.headers["location"] == "/question"
+    assert 9 not in desk_of(bare).project.task.row_names
+
+
+def test_infinite_values_are_refused_unless_their_column_is_left_out(bare: TestClient) -> None:
+    page = upload(bare, SMALL.replace(b"\n3,3,0,1", b"\n3,3,inf,1")).text
+    words = "olumn &#39;b&#39; of &#39;given.csv&#39; has infinite values in row 3. Empty these"
+    assert words in page
+    assert words in post(bare, "/setup", **started(page)).text
+    sent = started(page, **{"column-0": "b", "drop-0": "1"})
+    assert post(bare, "/setup", **sent).headers["location"] == "/question"
 
 
 def test_a_text_that_may_stand_for_nothing_is_told(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text("a,b,y\n1,?,0\n2,A,1\n,A,1\n")
     draft = Draft("x", "x.csv", path)
-    (note,) = look(draft, Choice(label="y")).notes
+    (note,) = look(draft, SetupForm(label="y")).notes
     assert note.startswith("Column 'b' holds '?' 1 time.")
-    assert not look(draft, Choice(label="y", null="?")).notes
+    assert not look(draft, SetupForm(label="y", null="?")).notes
 
 
 # -- how a text file is written --------------------------------------------------------------------
@@ -280,7 +312,7 @@ def test_how_a_file_is_written_can_be_changed(bare: TestClient) -> None:
     response = post(bare, "/setup", **started(page, encoding="cp1251", read_as=read_as))
     assert "The file is read otherwise now" in response.text
     for wrong, words in (
-        ({"encoding": "utf-8"}, "has letters that are no letters in this encoding: choose another"),
+        ({"encoding": "utf-8"}, "has bytes that are not letters in utf-8. Choose another"),
         ({"sep": "|"}, "has one column only"),
     ):
         response = post(bare, "/setup", **started(page, step="look", **wrong))
@@ -318,6 +350,10 @@ def test_what_is_wrong_with_the_second_file_is_told(bare: TestClient) -> None:
     assert "save it with commas" in response.text
 
 
+def layout_of(path: Path) -> Layout | None:
+    return SourceFile.at(str(path)).found_layout
+
+
 @pytest.mark.parametrize(("content", "expected"), [
     (b"a,b\n1,2\n", (",", "utf-8", ".")),
     (b'a,b\n"1,5",2\n"2,25",3\n', (",", "utf-8", ",")),
@@ -329,7 +365,6 @@ def test_what_is_wrong_with_the_second_file_is_told(bare: TestClient) -> None:
     (b"a\n1\n", (",", "utf-8", ".")),
     (b"a;b\n\x81\xe4;1\n", (";", "latin-1", ".")),
     (b"a|b\r1|2\r3|4\r", ("|", "utf-8", ".")),
-    (b"", (",", "utf-8", ".")),
 ])  # fmt: skip
 def test_layouts(tmp_path: Path, content: bytes, expected: tuple[str, str, str]) -> None:
     path = tmp_path / "x.csv"

@@ -17,7 +17,8 @@ from cpclean.cli.options import (
     validation_options,
 )
 from cpclean.cli.output import for_people, output_options, ready, working, write
-from cpclean.cli.tables import open_problem
+from cpclean.cli.sessions import table_of
+from cpclean.cli.tasks import open_given
 
 if TYPE_CHECKING:
     from cpclean.data.incomplete import IncompleteDataset
@@ -75,8 +76,8 @@ def bench(
     with working("Reading"):
         data, points = _generated(validation.seed)
         if training.file:
-            problem = open_problem(training, validation)
-            data, points = problem.table.dataset, problem.table.encode(problem.points)
+            task = open_given(training, validation).task
+            data, points = task.dataset, table_of(task).encode(task.raw_points)
     with working("Compiling") as say:
         timings = _measure(data, points, training, repeat, say)
     frame = pd.DataFrame([asdict(one) for one in timings])

@@ -9,25 +9,30 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cpclean.cli.mistakes import INTERRUPTED, Mistake
+from cpclean.cli.mistakes import INTERRUPTED, Mistake, note
 from cpclean.cli.options import Training, Validation, training_options, validation_options
 from cpclean.cli.output import (
-    SUFFIXES,
     check_package,
     check_writable,
     print_text,
+    table_suffix,
     terminal,
     working,
+    write_bytes,
 )
 from cpclean.cli.questions import progress
-from cpclean.cli.sessions import belongings
-from cpclean.cli.tables import Problem, open_problem
+from cpclean.cli.sessions import belongings, open_session, table_of
+from cpclean.cli.tasks import open_given
+from cpclean.intake.formats import SUFFIXES
+from cpclean.intake.notes import Note
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from cpclean.cleaning.session import CleaningSession
-    from cpclean.cli.cleaned_file import Original
+    from cpclean.data.task import Task
+    from cpclean.intake.open_task import Opened
+    from cpclean.intake.writing import Told
     from cpclean.storage.journal import Journal
     from cpclean.storage.saved_session import SavedSession
 
@@ -106,27 +111,31 @@ def clean(
       cpclean clean train.csv --label y --val val.csv
       cpclean clean train.csv --label y --oracle truth.csv --out cleaned.csv
     """
+    from cpclean.cli.oracle import true_rows
     from cpclean.storage.journal import Journal, NotSavedError
 
     _check_files(training, validation, oracle, exact)
     places = _Places.of(training, log, out)
     console = terminal(stderr=as_json)
     with working("Reading"):
-        problem, original, truth = _read(training, validation, oracle)
+        opened = open_given(training, validation)
+        task = opened.task
+        truth = None if oracle is None else true_rows(oracle, training, task)
     settings = {"strategy": strategy, "budget": budget, "target_share": until}
-    belongs = belongings(problem, training, validation, strategy)
+    belongs = belongings(task, training, validation, strategy)
     with Journal(places.log, belongs) as journal:
         try:
-            kept = _kept(journal, problem, training, validation, settings)
-            _greet(console, kept, problem, training, validation, places.log)
+            kept = _kept(journal, task, training, validation, settings)
+            _greet(console, kept, task, training, validation, places.log)
             if truth is None:
                 from cpclean.cli.dialogue import Dialogue
 
-                Dialogue(kept, problem, console, original.lines).run()
+                lines = opened.source.has_lines(len(opened.original.frame))
+                Dialogue(kept, task, console, lines).run()
             else:
                 from cpclean.cli.oracle import answer_all
 
-                answer_all(kept, problem, truth, exact)
+                answer_all(kept, task, truth, exact)
         except KeyboardInterrupt:
             _stopped_short(journal, places.log)
         except NotSavedError as error:  # the disk's fault, not the person's
@@ -134,7 +143,7 @@ def clean(
         # A table from before holds answers that may have been taken back since.
         again = journal.resumed and Path(places.out).exists()
         places = replace(places, named=places.named or again)
-        _end(console, kept.session, problem, original, places, fill, as_json)
+        _end(console, kept.session, opened, places, fill, as_json)
 
 
 # -- before ------------------------------------------------------------------------------------
@@ -185,45 +194,26 @@ def _check_files(
         raise Mistake("--exact says how --oracle answers; name a file with --oracle.")
 
 
-def _read(
-    training: Training, validation: Validation, oracle: str | None
-) -> tuple[Problem, Original, Any]:
-    from cpclean.cli.cleaned_file import read_original
-    from cpclean.cli.oracle import true_rows
-
-    problem = open_problem(training, validation)
-    truth = None if oracle is None else true_rows(oracle, training, problem)
-    return problem, read_original(training), truth
-
-
 def _kept(
     journal: Journal,
-    problem: Problem,
+    task: Task,
     training: Training,
     validation: Validation,
     settings: dict[str, Any],
 ) -> SavedSession:
     """The session, told what the log has."""
-    from cpclean.cleaning.session import CleaningSession
     from cpclean.storage.saved_session import SavedSession
 
     again = f", and taking in {len(journal.entries)} answers" if journal.entries else ""
-    with working(f"Looking at {len(problem.point_rows)} predictions{again}"):
-        session = CleaningSession(
-            problem.table,
-            problem.points,
-            training.neighbors,
-            metric=training.metric,
-            random_state=validation.seed,
-            **settings,
-        )
+    with working(f"Looking at {len(task.point_names)} predictions{again}"):
+        session = open_session(task, training, seed=validation.seed, **settings)
         return SavedSession(session, journal)
 
 
 def _greet(
     console: Console,
     kept: SavedSession,
-    problem: Problem,
+    task: Task,
     training: Training,
     validation: Validation,
     log: Path,
@@ -231,17 +221,12 @@ def _greet(
     """What the table is, how much is certain, and what is there already."""
     from rich.markup import escape
 
-    table, session, journal = problem.table, kept.session, kept.journal
-    for note in journal.notes:
-        click.echo(f"Note: {note}", err=True)
+    table, session, journal = table_of(task), kept.session, kept.journal
+    for words in journal.notes:
+        note(words)
     for one in table.report:
-        if one.treatment.startswith("kept, but looks"):
-            looks = one.treatment.removeprefix("kept, but ").split(":")[0]
-            click.echo(
-                f"Note: column {one.name!r} {looks}, which says nothing about a new row; leave it "
-                f"out with --drop {one.name!r}.",
-                err=True,
-            )
+        if one.decision.code in ("row_number", "identifier"):
+            note(Note(one.decision.code, one.name, values={"distinct": one.distinct}))
     points = (
         f"{_are(len(session.certain), 'of its rows')} held out to be predicted"
         if validation.val is None
@@ -274,8 +259,7 @@ def _stopped_short(journal: Journal, log: Path) -> None:
 def _end(
     console: Console,
     session: CleaningSession,
-    problem: Problem,
-    original: Original,
+    opened: Opened,
     places: _Places,
     fill: str | None,
     as_json: bool,
@@ -283,12 +267,13 @@ def _end(
     """Write the cleaned table, and tell what there is now."""
     from cpclean.cleaning.known_cells import told_of
 
-    told = told_of(session, problem.table, problem.rows.tolist(), fill)
+    task, table = opened.task, table_of(opened.task)
+    told = told_of(session, table, task.row_names.tolist(), fill)
     n_filled = sum(map(len, told.values()))
-    n_left = int(problem.table.holes.sum()) - n_filled
+    n_left = int(table.holes.sum()) - n_filled
     written = places.out if told or places.named else None
     if written is not None:
-        original.written(written, problem, told)
+        _write(opened, told, written)
     answers = session.answers
     summary = {
         "answers": len(session.history),
@@ -307,6 +292,16 @@ def _end(
         print_text(json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
     else:
         _tell(console, session, summary)
+
+
+def _write(opened: Opened, known: Told, out: str) -> None:
+    """Write the cleaned table, as the file that it came from if it can be."""
+    rows = opened.task.row_names.tolist()
+    original, suffix = opened.original, table_suffix(out)
+    made = original.cleaned(table_of(opened.task), rows, known, suffix)
+    if made.from_text and made.encoding != original.encoding:
+        note(f"{original.encoding} does not have all letters of the answers, so {out} is UTF-8.")
+    write_bytes(made.content, out)
 
 
 def _tell(console: Console, session: CleaningSession, summary: dict[str, Any]) -> None:

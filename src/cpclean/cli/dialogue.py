@@ -11,7 +11,7 @@ import click
 
 from cpclean.cli.mistakes import Mistake, in_options
 from cpclean.cli.questions import HELP, holes_of, in_words, listed, show
-from cpclean.cli.tables import Problem
+from cpclean.cli.sessions import table_of
 from cpclean.cli.typed_cells import column_named, described, typed_values, unusual
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from cpclean.cleaning.question import Question
     from cpclean.cleaning.state import Record
+    from cpclean.data.task import Task
     from cpclean.storage.saved_session import SavedSession
 
 _WORDS = {"skip": "s", "undo": "u", "back": "u", "quit": "q", "stop": "q", "exit": "q",
@@ -31,15 +32,16 @@ class Dialogue:
     Parameters
     ----------
     kept : SavedSession
-    problem : Problem
+    task : Task
     console : Console
         Where questions are printed.
     lines : bool
         Whether row 0 is line 2 of the file.
     """
 
-    def __init__(self, kept: SavedSession, problem: Problem, console: Console, lines: bool) -> None:
-        self._kept, self._problem, self._console, self._lines = kept, problem, console, lines
+    def __init__(self, kept: SavedSession, task: Task, console: Console, lines: bool) -> None:
+        self._kept, self._task, self._console, self._lines = kept, task, console, lines
+        self._table = table_of(task)
         self._session = kept.session
         self._line_editing = sys.stdin.isatty() and sys.stdout.isatty() and not console.stderr
 
@@ -73,7 +75,7 @@ class Dialogue:
                 self._console.print(mistake.message, style="red", markup=False)
 
     def _show(self, question: Question, numbers: list[int]) -> None:
-        show(self._console, self._session, self._problem, question, numbers, self._lines)
+        show(self._console, self._session, self._task, question, numbers, self._lines)
 
     def _obeyed(self, question: Question, command: str, numbers: list[int], took: float) -> bool:
         """Do what a line says; False if the question is still open."""
@@ -83,7 +85,7 @@ class Dialogue:
             self._console.print(HELP, markup=False)
             return False
         if command.startswith("?"):
-            column = column_named(self._problem.table, command[1:].strip())
+            column = column_named(self._table, command[1:].strip())
             self._console.print(described(column), markup=False)
             return False
         if command == "u":
@@ -100,9 +102,9 @@ class Dialogue:
     def _answer(self, question: Question, command: str, numbers: list[int]) -> dict[str, Any]:
         """The answer that a number or free values give, as `tell` takes it."""
         if not command.lstrip("+-").isdecimal():
-            values = typed_values(command, self._problem.table, holes_of(question))
+            values = typed_values(command, self._table, holes_of(question))
             for name, value in values.items():
-                if remark := unusual(column_named(self._problem.table, name), value):
+                if remark := unusual(column_named(self._table, name), value):
                     self._console.print(f"{remark} It is taken; u takes it back.", markup=False)
             return {"value": values}
         if not 1 <= int(command) <= len(numbers):
@@ -120,7 +122,7 @@ class Dialogue:
             lambda: self._kept.tell(row, seconds=took, **answer, **remarks)
         )
         known = ", ".join(
-            f"{name} {in_words(self._problem, name, value)}"
+            f"{name} {in_words(self._task, name, value)}"
             for name, value in self._session.known[row].items()
         )
         text = f"Row {self._number(row)}: {known}. {_did(record)}"
@@ -159,7 +161,7 @@ class Dialogue:
                 raise  # the lines that follow would answer other questions than they are meant for
             raise Mistake(f"{problem} Make room and try again, or stop with q.") from problem
         except CPCleanError as problem:
-            raise Mistake(in_options(str(problem))) from problem
+            raise Mistake(in_options(problem)) from problem
 
     def _read(self, prompt: str) -> str | None:
         """A line of input; None at its end."""
@@ -178,7 +180,7 @@ class Dialogue:
         return _as_utf8(line) if line else None
 
     def _number(self, row: int) -> int:
-        return int(self._problem.rows[row])
+        return int(self._task.row_names[row])
 
     def _in_file(self, question: Question) -> dict[str, Any]:
         return {"row_in_file": self._number(question.row)}

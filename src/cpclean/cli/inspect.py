@@ -3,35 +3,22 @@
 from __future__ import annotations
 
 import json
-import re
-import shlex
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from cpclean.analysis.words import percent
+from cpclean.cli.mistakes import in_options
 from cpclean.cli.options import Training, Validation, training_options, validation_options
-from cpclean.cli.output import drawn, plain, print_text, terminal, working
-from cpclean.cli.sessions import open_session
-from cpclean.cli.tables import Problem, kinds_of, open_problem
+from cpclean.cli.output import drawn, print_text, terminal, working
+from cpclean.cli.sessions import open_session, table_of
+from cpclean.cli.tasks import kinds_of, open_given
 
 if TYPE_CHECKING:
     from cpclean.analysis.column_effects import ColumnEffect
     from cpclean.analysis.summary import Summary
-    from cpclean.data.columns import Column
-
-# What text looks like that was perhaps meant otherwise, and how to say so.
-_LOOKS = (
-    (re.compile(r"\d{4}-\d\d-\d\d([ T].*)?"), "a date", "--kind {named}"),
-    (
-        re.compile(r"\d{1,2}([./-])\d{1,2}\1\d{2,4}( .*)?"), "a date",
-        "write it as 2024-05-31 and say --kind {named}",
-    ),
-    (re.compile(r"[+-]?\d+(,\d+)?"), "a number", "--decimal ,"),
-)  # fmt: skip
-# Categories that often stand for a hole.
-MAYBE_NULL = {"?", "-", "--", ".", "unknown", "missing", "nil"}
+    from cpclean.data.task import Task
 
 
 @click.command(short_help="Does missingness matter in a table, and where?")
@@ -59,16 +46,17 @@ def inspect(training: Training, validation: Validation, samples: int, as_json: b
       cpclean inspect train.csv --label y --val val.csv --json
     """
     from cpclean.analysis.advice import advice
+    from cpclean.intake.formats import plain
 
     with working("Reading"):
-        problem = open_problem(training, validation)
+        task = open_given(training, validation).task
     with working("Looking at the predictions"):
-        facts = looked_at(problem, training)
+        facts = looked_at(task, training)
     with working("Looking at the columns") as say:
         effects = effects_of(
-            problem, training, samples, validation.seed, lambda name: say(f"Looking at {name}")
+            task, training, samples, validation.seed, lambda name: say(f"Looking at {name}")
         )
-    told = [*advice(facts, effects), *remarks(problem, training)]
+    told = [*advice(facts, effects), *remarks(task, training)]
     if as_json:
         found = {"table": asdict(facts), "columns": list(map(asdict, effects)), "advice": told}
         print_text(json.dumps(plain(found), indent=2, ensure_ascii=False) + "\n")
@@ -76,24 +64,24 @@ def inspect(training: Training, validation: Validation, samples: int, as_json: b
     _print(facts, effects, told)
 
 
-def looked_at(problem: Problem, training: Training) -> Summary:
-    """The facts about a problem; rows are numbered as in the file."""
+def looked_at(task: Task, training: Training) -> Summary:
+    """The facts about a task; rows are numbered as in the file."""
     from cpclean.analysis.summary import summary
 
-    facts = summary(open_session(problem, training))
-    return replace(facts, first_rows=tuple(problem.rows[list(facts.first_rows)].tolist()))
+    facts = summary(open_session(task, training))
+    return replace(facts, first_rows=tuple(task.row_names[list(facts.first_rows)].tolist()))
 
 
 def effects_of(
-    problem: Problem, training: Training, samples: int, seed: int, progress: Any = None
+    task: Task, training: Training, samples: int, seed: int, progress: Any = None
 ) -> list[ColumnEffect]:
-    """What each column of a problem would bring."""
+    """What each column of a task would bring."""
     from cpclean.analysis.column_effects import column_effects
     from cpclean.queries.model import Model
 
     return column_effects(
-        problem.table,
-        problem.table.points(problem.points),
+        table_of(task),
+        task.points,
         Model(training.neighbors, training.metric),
         samples,
         seed,
@@ -101,52 +89,17 @@ def effects_of(
     )
 
 
-def remarks(problem: Problem, training: Training) -> list[str]:
+def remarks(task: Task, training: Training) -> list[str]:
     """What was decided about columns, where a person might decide otherwise."""
-    from cpclean.data.decisions import DOUBTS, IGNORED
+    from cpclean.data.domains import plain_frame
     from cpclean.data.frames import columns_from
+    from cpclean.intake.remarks import column_notes
 
-    # Looked at in the whole file: a row number is hard to tell once rows are held out.
-    kinds = {name: kind for name, kind in kinds_of(training).items() if name != training.label}
-    whole = problem.whole[list(problem.table.names)]
-    columns = columns_from(whole, kinds, training.null)
-    doubts = {one.name: one.decision for one in columns}
-    found = [
-        f"Column {one.name!r} holds {token!r} {one.frequencies[token]:,} times. If it stands for "
-        f"nothing, say so: --null {shlex.quote(str(token).strip())}."
-        for one in columns
-        if one.kind == "categorical"
-        for token in one.frequencies
-        if str(token).strip().lower() in MAYBE_NULL
-    ]
-    found += [told for one in columns if (told := _misread(one))]
-    for column in problem.table.report:
-        doubt = doubts[column.name]
-        if column.decision.code in IGNORED:
-            reason = column.treatment.removeprefix("ignored: ")
-            found.append(f"Column {column.name!r} plays no part: {reason}.")
-        elif doubt.code in DOUBTS:
-            why = doubt.words.removeprefix("kept, but ")
-            found.append(
-                f"Column {column.name!r} {why}. If it tells nothing about the label, leave it "
-                f"out: --drop {shlex.quote(column.name)}."
-            )
-    return found
-
-
-def _misread(column: Column) -> str | None:
-    """A remark on dates or numbers that were read as text; None where text is what it is."""
-    values = [str(value).strip() for value in column.frequencies]
-    if column.kind != "categorical" or len(values) < 2:
-        return None
-    for look, what, way_out in _LOOKS:
-        if all(look.fullmatch(value) for value in values):
-            named = shlex.quote(f"{column.name}=date")
-            return (
-                f"Column {column.name!r} is text such as {values[0]!r}, every one a category of "
-                f"its own. If it is {what}: {way_out.format(named=named)}."
-            )
-    return None
+    table = table_of(task)
+    kinds = {name: kind for name, kind in kinds_of(training).items() if name in table.names}
+    columns = columns_from(plain_frame(task.frame)[list(table.names)], kinds, training.null)
+    notes = column_notes(columns, {one.name: one.decision for one in table.report})
+    return [words[:1].upper() + words[1:] for words in map(in_options, notes)]
 
 
 def _print(facts: Summary, effects: list[ColumnEffect], told: list[str]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import io
 import os
-import re
 import signal
 import sys
 import threading
@@ -18,19 +17,10 @@ from typing import Any
 import click
 
 from cpclean.errors import CPCleanError
+from cpclean.intake.notes import Note
+from cpclean.intake.sentences import said
 
 INTERRUPTED = 130
-
-# The library names its keywords; here they are options.
-_OPTIONS = (
-    (r"\bthe buffer\b", "standard input"),
-    (r"Pass drop_unlabelled=True", "Pass --drop-unlabelled"),
-    (r"\bn_neighbors must be\b", "--neighbors must be"),
-    (r"""kinds=\{(['"])(.+?)\1: "(\w+)"\}""", r"--kind '\2=\3'"),
-    (r"\bkinds must map columns\b", "--kind must map columns"),
-    (r"pass index_col=False", "correct the header"),
-    (r"\by_val must have labels such as the data", "validation labels must be such as the table"),
-)
 
 
 class Mistake(click.ClickException):
@@ -57,13 +47,13 @@ class Verbs(click.Group):
             return super().invoke(ctx)
         with warnings.catch_warnings(), _interrupts() as interrupted:
             warnings.simplefilter("always", UserWarning)
-            warnings.showwarning = _Notes()
+            warnings.showwarning = _show_warning
             try:
                 return super().invoke(ctx)
             except CPCleanError as error:
                 if interrupted:
                     raise _interruption() from None
-                raise Mistake(in_options(str(error))) from error
+                raise Mistake(in_options(error)) from error
             except BrokenPipeError:
                 _close_quietly()
                 raise click.exceptions.Exit(1) from None
@@ -109,25 +99,23 @@ def _interruption() -> click.exceptions.Exit:
     return click.exceptions.Exit(INTERRUPTED)
 
 
-def in_options(text: str) -> str:
-    """A message of the library in one line, with the command line's options for its keywords."""
-    text = " ".join(text.split())
-    for keyword, option in _OPTIONS:
-        text = re.sub(keyword, option, text)
-    return text
+def in_options(about: Note | Exception) -> str:
+    """A note, an error or a warning in one line, with the command line's options in it."""
+    return " ".join(said(about, "terminal").split())
 
 
-class _Notes:
-    """Tells every warning once, in one line."""
+def note(about: Note | Warning | str) -> None:
+    """Print a note on stderr, once per command."""
+    text = about if isinstance(about, str) else in_options(about)
+    context = click.get_current_context(silent=True)
+    before: set[str] = set() if context is None else context.meta.setdefault(__name__, set())
+    if text not in before:
+        before.add(text)
+        click.echo(f"Note: {text}", err=True)
 
-    def __init__(self) -> None:
-        self._told: set[str] = set()
 
-    def __call__(self, message: Warning | str, *_: Any, **__: Any) -> None:
-        text = in_options(str(message))
-        if text not in self._told:
-            self._told.add(text)
-            click.echo(f"Note: {text}", err=True)
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    note(message)
 
 
 def _told(error: OSError) -> str:

@@ -35,6 +35,7 @@ class Training:
     sep: str | None = None
     encoding: str = "utf-8"
     decimal: str = "."
+    drop_empty: bool = False
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,9 @@ def _training_options(command: Command, required: bool) -> Command:
         ),
         click.option(
             "--drop-unlabelled", is_flag=True, help="Leave out rows without a label."
+        ),
+        click.option(
+            "--drop-empty", is_flag=True, help="Leave out rows with nothing but a label."
         ),
         click.option(
             "--domains", is_flag=True,

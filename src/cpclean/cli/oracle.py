@@ -5,23 +5,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cpclean.analysis.words import percent
-from cpclean.cli.mistakes import Mistake
+from cpclean.cli.mistakes import Mistake, note
 from cpclean.cli.options import Training
-from cpclean.cli.tables import Problem, read_frame
+from cpclean.cli.sessions import table_of
+from cpclean.cli.tasks import read_frame
 from cpclean.progress_bar import progress_bar
 
 if TYPE_CHECKING:
+    from cpclean.data.task import Task
     from cpclean.storage.saved_session import SavedSession
 
 # A file whose known cells disagree in more rows than this has other rows, or another order.
 _MOST_DIFFERENT = 0.5
 
 
-def true_rows(file: str, training: Training, problem: Problem) -> Any:
+def true_rows(file: str, training: Training, task: Task) -> Any:
     """The true features of the table's rows, from a file with the rows of the training file."""
-    found = read_frame(file, training)
-    truth = found.frame if training.domains else found
-    n_rows = len(getattr(problem.frame, "frame", problem.frame))
+    from cpclean.data.domains import plain_frame
+
+    truth = read_frame(file, training)
+    n_rows = len(plain_frame(task.frame))
     if len(truth) != n_rows:
         raise Mistake(
             f"{file} must have the rows of {training.file}, in the same order; it has {len(truth)} "
@@ -29,25 +32,25 @@ def true_rows(file: str, training: Training, problem: Problem) -> Any:
         )
     from cpclean.errors import offenders
 
-    names = list(problem.table.names)
+    names = list(table_of(task).names)
     if absent := [name for name in names if name not in truth.columns]:
         raise Mistake(
             f"{file} must have the columns of {training.file}; it lacks "
             f"{offenders(map(repr, absent))}."
         )
-    rows = truth.iloc[problem.rows].reset_index(drop=True)
-    _check_same(rows, file, training, problem)
+    rows = truth.iloc[task.row_names].reset_index(drop=True)
+    _check_same(rows, file, training, task)
     return rows[names]
 
 
-def _check_same(rows: Any, file: str, training: Training, problem: Problem) -> None:
+def _check_same(rows: Any, file: str, training: Training, task: Task) -> None:
     """Refuse other rows, or holes where the truth is wanted; point at what differs."""
     import numpy as np
 
     from cpclean.data.frames import columns_from
     from cpclean.errors import offenders
 
-    table = problem.table
+    table = table_of(task)
     different = np.zeros(len(rows), dtype=bool)
     unknown: list[str] = []
     names = list(table.names)
@@ -57,7 +60,7 @@ def _check_same(rows: Any, file: str, training: Training, problem: Problem) -> N
         both = ~holes & ~column.missing
         if table.encoding.features[number] is not None:
             lacking = np.flatnonzero(column.missing)
-            unknown += [f"row {problem.rows[row]}, {mine.name!r}" for row in lacking.tolist()]
+            unknown += [f"row {task.row_names[row]}, {mine.name!r}" for row in lacking.tolist()]
         if column.kind == mine.kind:
             different[both] |= mine.values[both] != column.values[both]
     if unknown:
@@ -71,17 +74,14 @@ def _check_same(rows: Any, file: str, training: Training, problem: Problem) -> N
             f"know differ in {int(different.sum())} of {len(different)} rows."
         )
     if different.any():
-        import click
-
-        where = offenders(problem.rows[different].tolist())
-        click.echo(
-            f"Note: cells that {training.file} and {file} both know differ in row {where}; those "
-            f"of {training.file} stay.",
-            err=True,
+        where = offenders(task.row_names[different].tolist())
+        note(
+            f"cells that {training.file} and {file} both know differ in row {where}; those of "
+            f"{training.file} stay."
         )
 
 
-def answer_all(kept: SavedSession, problem: Problem, truth: Any, exact: bool) -> None:
+def answer_all(kept: SavedSession, task: Task, truth: Any, exact: bool) -> None:
     """Answer every question from the truth; on a terminal with a progress bar."""
     from cpclean.cleaning.simulation import Person
     from cpclean.cli.output import terminal
@@ -95,6 +95,6 @@ def answer_all(kept: SavedSession, problem: Problem, truth: Any, exact: bool) ->
 
     with progress_bar(total, words(), console=terminal(stderr=True)) as follow:
         while (question := session.ask()) is not None:
-            number = int(problem.rows[question.row])
+            number = int(task.row_names[question.row])
             kept.tell(question.row, **person.answer(question), row_in_file=number)
             follow(len(session.history), words())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cpclean.cli.mistakes import Mistake
+from cpclean.intake.formats import SUFFIXES
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 FORMATS = ("table", "csv", "json")
 # More lines than this are no help on a screen.
 SCREEN = 20
-SUFFIXES = (".csv", ".tsv", ".json", ".parquet", ".xlsx")
 _PACKAGES = {".parquet": "pyarrow", ".xlsx": "openpyxl"}
 
 
@@ -86,7 +85,9 @@ def write(
     if out is not None:
         write_file(frame, out)
     elif format_ == "json":
-        print_text(json.dumps(records(frame), indent=2, ensure_ascii=False, default=str) + "\n")
+        from cpclean.intake.formats import table_bytes
+
+        print_text(table_bytes(frame, ".json").decode())
     elif for_people(format_, out):
         terminal().print(drawn(frame if most is None else frame.iloc[:most], title, right))
         if most is not None and len(frame) > most:
@@ -118,33 +119,6 @@ def _holds_lists(column: Any) -> bool:
     return len(column) > 0 and isinstance(column.iloc[0], list)
 
 
-def records(frame: Any) -> list[dict[str, Any]]:
-    """Rows of a frame in values that JSON has: None where there is nothing."""
-    columns = {name: frame[name].tolist() for name in frame.columns}
-    rows = zip(*columns.values(), strict=True)
-    return [{name: plain(value) for name, value in zip(columns, row, strict=True)} for row in rows]
-
-
-def plain(value: Any) -> Any:
-    """A value as JSON has it."""
-    import math
-
-    import numpy as np
-    import pandas as pd
-
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, dict):
-        return {str(key): plain(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
-    if value is None or value is pd.NaT or value is pd.NA:
-        return None
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value if isinstance(value, bool | int | float | str) else str(value)
-
-
 def drawn(frame: Any, title: str = "", right: tuple[str, ...] = ()) -> Any:
     """A frame as a table for a terminal; numbers, and columns that are named, to the right."""
     import pandas as pd
@@ -163,6 +137,8 @@ def drawn(frame: Any, title: str = "", right: tuple[str, ...] = ()) -> Any:
 
 
 def _shown(value: Any) -> str:
+    from cpclean.intake.formats import plain
+
     if plain(value) is None:
         return ""
     if isinstance(value, bool) or type(value).__name__ == "bool_":
@@ -172,22 +148,14 @@ def _shown(value: Any) -> str:
 
 def write_file(frame: Any, out: str) -> None:
     """Write a frame in the format of the file's name; the file is whole or is not there."""
-    suffix = _suffix(out)
-    frame = frame if suffix == ".json" else flat(frame)
-    with _draft(out) as draft:
-        if suffix == ".json":
-            text = json.dumps(records(frame), indent=2, ensure_ascii=False)
-            draft.write_text(text + "\n", encoding="utf-8")
-        elif suffix == ".parquet":
-            frame.to_parquet(draft, index=False)
-        elif suffix == ".xlsx":
-            frame.to_excel(draft, index=False)
-        else:
-            frame.to_csv(draft, index=False, sep="\t" if suffix == ".tsv" else ",")
+    from cpclean.intake.formats import table_bytes
+
+    suffix = table_suffix(out)
+    write_bytes(table_bytes(frame if suffix == ".json" else flat(frame), suffix), out)
 
 
 def write_bytes(content: bytes, out: str) -> None:
-    """Write a text file as it is, packed if its name says so; it is whole or is not there."""
+    """Write a file, packed if its name says so; it is whole or is not there."""
     with _draft(out) as draft:
         draft.write_bytes(gzip.compress(content) if out.lower().endswith(".gz") else content)
 
@@ -208,7 +176,7 @@ def _draft(out: str) -> Iterator[Path]:
 def ready(out: str | None) -> None:
     """Complain about a place that cannot be written to before the work, not after it."""
     if out is not None:
-        _suffix(out)
+        table_suffix(out)
         check_package(out, "writing")
         check_writable(Path(out).expanduser())
 
@@ -225,10 +193,11 @@ def check_package(file: str, doing: str) -> None:
             )
 
 
-def _suffix(out: str) -> str:
+def table_suffix(out: str) -> str:
+    """The format of a file to write, by its name."""
     for suffix in (*SUFFIXES, ".csv.gz"):
         if out.lower().endswith(suffix):
-            return suffix
+            return suffix.removesuffix(".gz")
     raise Mistake(f"the file to write must end in one of {', '.join(SUFFIXES)}; got {out!r}.")
 
 

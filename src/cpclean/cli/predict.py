@@ -13,10 +13,12 @@ from cpclean.cli.options import (
     validation_options,
 )
 from cpclean.cli.output import for_people, output_options, ready, terminal, working, write
-from cpclean.cli.tables import Problem, open_problem
+from cpclean.cli.sessions import table_of
+from cpclean.cli.tasks import open_given
 
 if TYPE_CHECKING:
     from cpclean.classifier import CertainKNeighborsClassifier
+    from cpclean.data.task import Task
 
 
 @click.command(short_help="Which predictions are certain.")
@@ -36,14 +38,14 @@ def check(training: Training, validation: Validation, format_: str | None, out: 
       cpclean check train.csv --label y --json > certain.json
     """
     ready(out)
-    problem, classifier = fitted(training, validation)
+    task, classifier = fitted(training, validation)
     with working("Looking at the predictions"):
-        possible = classifier.possible_labels(problem.points)
-        predicted = classifier.predict(problem.points)
+        possible = classifier.possible_labels(task.raw_points)
+        predicted = classifier.predict(task.raw_points)
     classes = classifier.classes_
     certain = possible.sum(axis=1) == 1
     _told(
-        problem,
+        task,
         {
             "certain": certain.tolist(),
             "prediction": predicted.tolist(),
@@ -78,9 +80,9 @@ def count(
       cpclean count train.csv --label y --shares --format csv
     """
     ready(out)
-    problem, classifier = fitted(training, validation)
+    task, classifier = fitted(training, validation)
     with working("Counting worlds"):
-        found = (classifier.predict_proba if shares else classifier.world_counts)(problem.points)
+        found = (classifier.predict_proba if shares else classifier.world_counts)(task.raw_points)
     as_text = digits_of if not for_people(format_, out) else short_count
     columns = {
         f"{'share' if shares else 'worlds'}: {label}": [
@@ -89,7 +91,7 @@ def count(
         for number, label in enumerate(classifier.classes_)
     }
     what = "Share of the prior mass" if shares else "Worlds (digits)"
-    _told(problem, columns, f"{what} behind each label", format_, out, right=tuple(columns))
+    _told(task, columns, f"{what} behind each label", format_, out, right=tuple(columns))
 
 
 def digits_of(number: int) -> str:
@@ -114,20 +116,18 @@ def short_count(number: int, gap: str | None = None) -> str:
     return f"{digits[:4]}{gap}{digits[-4:]} ({len(digits)})"
 
 
-def fitted(
-    training: Training, validation: Validation
-) -> tuple[Problem, CertainKNeighborsClassifier]:
-    """The problem, and the classifier that answers about its points."""
+def fitted(training: Training, validation: Validation) -> tuple[Task, CertainKNeighborsClassifier]:
+    """The task, and the classifier that answers about its points."""
     from cpclean.classifier import CertainKNeighborsClassifier
 
     with working("Reading"):
-        problem = open_problem(training, validation)
+        task = open_given(training, validation).task
         made = CertainKNeighborsClassifier(training.neighbors, metric=training.metric)
-        return problem, made.fit(problem.table)
+        return task, made.fit(table_of(task))
 
 
 def _told(
-    problem: Problem,
+    task: Task,
     columns: dict[str, Any],
     title: str,
     format_: str | None,
@@ -136,6 +136,6 @@ def _told(
 ) -> None:
     import pandas as pd
 
-    known = {} if problem.labels is None else {"label": problem.labels.tolist()}
-    frame = pd.DataFrame({"row": problem.point_rows.tolist(), **columns, **known})
+    known = {} if task.labels is None else {"label": task.labels.tolist()}
+    frame = pd.DataFrame({"row": task.point_names.tolist(), **columns, **known})
     write(frame, format_, out, title, right=right)

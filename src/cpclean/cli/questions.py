@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from cpclean.analysis.words import percent
-from cpclean.cli.tables import Problem
+from cpclean.cli.sessions import table_of
 from cpclean.cli.typed_cells import shown
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from cpclean.cleaning.question import Question
     from cpclean.cleaning.session import CleaningSession
+    from cpclean.data.task import Task
 
 # Of more candidates than MOST_LISTED, the FEW likeliest are listed; each takes a look to explain.
 MOST_LISTED = 12
@@ -52,7 +53,7 @@ def listed(question: Question, more: bool = False) -> list[int]:
 def show(
     console: Console,
     session: CleaningSession,
-    problem: Problem,
+    task: Task,
     question: Question,
     numbers: list[int],
     lines: bool,
@@ -62,18 +63,18 @@ def show(
     `numbers` are the candidates to list, from 1 on, in this order; `lines` says whether row 0 is
     line 2 of the file.
     """
-    number = int(problem.rows[question.row])
+    number = int(task.row_names[question.row])
     answers = len(session.history)
     told = f"{answers} answer{'' if answers == 1 else 's'} so far"
     console.print(
         f"\n[bold]Row {number}[/]{f', line {number + 2} of the file' if lines else ''}", end=""
     )
     console.print(f"  [dim]({told}; {progress(session)})[/]")
-    console.print(_cells(session, problem, question))
+    console.print(_cells(session, task, question))
     console.print(_why(session, question))
     explained = numbers if len(numbers) <= MOST_LISTED and len(question.points) else []
     settles = [len(question.settles(one)) for one in explained]
-    console.print(_candidates(console, problem, question, numbers, settles))
+    console.print(_candidates(console, task, question, numbers, settles))
     if (left := len(question.candidates) - len(numbers)) > 0:
         more = ", `more` lists more" if len(numbers) < MOST else ""
         columns = ", ".join(f"{name}=..." for name in holes_of(question))
@@ -81,19 +82,19 @@ def show(
             _escaped(f"{left:,} less likely ones{more}. Or type what is true: {columns}"),
             style="dim",
         )
-    if marks := _marks(problem, question, numbers):
+    if marks := _marks(task, question, numbers):
         console.print(
             _escaped(f"{' or '.join(marks)}: none of those listed; if you know it, type it."),
             style="dim",
         )
 
 
-def _marks(problem: Problem, question: Question, numbers: list[int]) -> list[str]:
+def _marks(task: Task, question: Question, numbers: list[int]) -> list[str]:
     """The names of listed values that stand for others: "other", "absent"."""
     from cpclean.data.values import is_mark
 
     found = [
-        in_words(problem, name, value)
+        in_words(task, name, value)
         for number in numbers
         for name, value in question.candidates[number].items()
         if is_mark(value)
@@ -101,13 +102,13 @@ def _marks(problem: Problem, question: Question, numbers: list[int]) -> list[str
     return list(dict.fromkeys(found))
 
 
-def in_words(problem: Problem, name: str, value: Any) -> str:
+def in_words(task: Task, name: str, value: Any) -> str:
     """A value of a column; "other" in brackets where it is no category of that name."""
     from cpclean.data.values import categories_of, is_mark, mark_text
 
     if not is_mark(value):
         return shown(value)
-    column = problem.table.columns[problem.table.names.index(name)]
+    column = table_of(task).columns[table_of(task).names.index(name)]
     return mark_text(value, categories_of(column, None))
 
 
@@ -116,16 +117,16 @@ def holes_of(question: Question) -> list[str]:
     return [question.column] if question.column is not None else list(question.candidates[0])
 
 
-def _cells(session: CleaningSession, problem: Problem, question: Question) -> str:
+def _cells(session: CleaningSession, task: Task, question: Question) -> str:
     """The row's cells in the order of the file; its holes stand out."""
-    row, asked = problem.table.row(question.row), holes_of(question)
+    row, asked = table_of(task).row(question.row), holes_of(question)
     known = session.known.get(question.row, {})
     label = session.data.labels[question.row]
-    parts = [f"[dim]{_escaped(problem.table.label or 'label')}[/] {_escaped(shown(label))}"]
+    parts = [f"[dim]{_escaped(table_of(task).label or 'label')}[/] {_escaped(shown(label))}"]
     plain = 0
     for name, value in row.items():
         if name in known:
-            told = in_words(problem, name, known[name])
+            told = in_words(task, name, known[name])
             parts.append(f"[dim]{_escaped(name)}[/] [green]{_escaped(told)}[/]")
         elif name in asked:
             parts.append(f"[bold yellow]{_escaped(name)} ?[/]")
@@ -159,7 +160,7 @@ def _about(number: float) -> str:
 
 def _candidates(
     console: Console,
-    problem: Problem,
+    task: Task,
     question: Question,
     numbers: list[int],
     settles: list[int],
@@ -178,7 +179,7 @@ def _candidates(
         table.add_column("would settle", justify="right")
     for place, number in enumerate(numbers):
         values = [
-            _escaped(in_words(problem, name, value))
+            _escaped(in_words(task, name, value))
             for name, value in question.candidates[number].items()
         ]
         prior = float(question.prior[number])

@@ -8,12 +8,13 @@ import click
 
 from cpclean.analysis.words import percent
 from cpclean.cli.options import Training, Validation, training_options, validation_options
-from cpclean.cli.output import SCREEN, for_people, output_options, ready, records, working, write
+from cpclean.cli.output import SCREEN, for_people, output_options, ready, working, write
 from cpclean.cli.sessions import open_session
-from cpclean.cli.tables import Problem, open_problem
+from cpclean.cli.tasks import open_given
 
 if TYPE_CHECKING:
     from cpclean.analysis.ranking import Ranked
+    from cpclean.data.task import Task
 
 
 @click.command(short_help="Which rows to clean first, for cleaning elsewhere.")
@@ -46,8 +47,8 @@ def rank(
     """
     ready(out)
     with working("Looking at the predictions"):
-        problem = open_problem(training, validation)
-        session = open_session(problem, training, "cells" if cells else "cpclean", validation.seed)
+        task = open_given(training, validation).task
+        session = open_session(task, training, "cells" if cells else "cpclean", validation.seed)
         from cpclean.analysis.ranking import ranking
 
         found = ranking(session)
@@ -56,9 +57,9 @@ def rank(
         f"{percent(session.certain_share)} of {len(session.certain):,} predictions are certain; "
         f"{_what_helps(found, 'cells' if cells else 'rows')}"
     )
-    frame = _frame(shown, problem, cells)
+    frame = _frame(shown, task, cells)
     if values:
-        frame = _with_values(frame, problem, together=for_people(format_, out))
+        frame = _with_values(frame, task, training, together=for_people(format_, out))
     write(frame, format_, out, title, top or SCREEN)
 
 
@@ -68,10 +69,10 @@ def _what_helps(found: list[Ranked], what: str) -> str:
     return f"these {what} help most" if found[0].gain > 0 else f"no {what} have to be cleaned"
 
 
-def _frame(found: list[Ranked], problem: Problem, cells: bool) -> Any:
+def _frame(found: list[Ranked], task: Task, cells: bool) -> Any:
     import pandas as pd
 
-    columns: dict[str, Any] = {"row": [int(problem.rows[one.row]) for one in found]}
+    columns: dict[str, Any] = {"row": [int(task.row_names[one.row]) for one in found]}
     if cells:
         columns["column"] = [one.column for one in found]
     columns["gain"] = [one.gain for one in found]
@@ -81,9 +82,13 @@ def _frame(found: list[Ranked], problem: Problem, cells: bool) -> Any:
     return pd.DataFrame(columns)
 
 
-def _with_values(frame: Any, problem: Problem, together: bool) -> Any:
+def _with_values(frame: Any, task: Task, training: Training, together: bool) -> Any:
     """The rows' own values beside them: a column each, or all in one, which suits a screen."""
-    own = problem.whole.iloc[frame["row"]].reset_index(drop=True)
+    from cpclean.data.domains import plain_frame
+    from cpclean.intake.formats import records
+
+    own = plain_frame(task.frame).drop(columns=list(training.drop))
+    own = own.iloc[frame["row"]].reset_index(drop=True)
     if not together:
         return frame.join(own.rename(columns={name: f"value: {name}" for name in own.columns}))
     known = [

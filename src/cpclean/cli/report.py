@@ -14,10 +14,11 @@ from cpclean.cli.options import Training, Validation, training_options, validati
 from cpclean.cli.output import check_writable, print_text, working
 from cpclean.cli.questions import progress
 from cpclean.cli.sessions import belongings, open_session
-from cpclean.cli.tables import Problem, open_problem
+from cpclean.cli.tasks import open_given
 
 if TYPE_CHECKING:
     from cpclean.cleaning.session import CleaningSession
+    from cpclean.data.task import Task
 
 
 @click.command(short_help="One HTML page: what is certain, and what to clean.")
@@ -90,19 +91,19 @@ def report(
 
     _check_places(training, validation, _Files(out, log, truth))
     with working("Reading"):
-        problem = open_problem(training, validation)
-        known = _truth(truth, training, problem)
-    with working(f"Looking at {len(problem.point_rows)} predictions"):
-        session = open_session(problem, training, strategy, validation.seed)
+        task = open_given(training, validation).task
+        known = _truth(truth, training, task)
+    with working(f"Looking at {len(task.point_names)} predictions"):
+        session = open_session(task, training, strategy, validation.seed)
         if log is not None:
-            _take_in(session, log, problem, training, validation)
+            _take_in(session, log, task, training, validation)
     with working("Looking ahead") as say:
         made = report_on(
             session,
             title=title or _name(training.file),
             interactive=not static,
             n_rows=rows,
-            row_names=problem.rows.tolist(),
+            row_names=task.row_names.tolist(),
             truth=known,
             n_random=runs,
             random_state=validation.seed,
@@ -144,18 +145,18 @@ def _check_places(training: Training, validation: Validation, files: _Files) -> 
             raise Mistake(f"--out is {name} itself, which would be lost; name another file.")
 
 
-def _truth(file: str | None, training: Training, problem: Problem) -> Any:
+def _truth(file: str | None, training: Training, task: Task) -> Any:
     if file is None:
         return None
     from cpclean.cli.oracle import true_rows
 
-    return true_rows(file, training, problem)
+    return true_rows(file, training, task)
 
 
 def _take_in(
     session: CleaningSession,
     log: str,
-    problem: Problem,
+    task: Task,
     training: Training,
     validation: Validation,
 ) -> None:
@@ -163,7 +164,7 @@ def _take_in(
     from cpclean.storage.journal import read_answers
     from cpclean.storage.saved_session import replay_journal
 
-    belongs = belongings(problem, training, validation, str(session.strategy))
+    belongs = belongings(task, training, validation, str(session.strategy))
     replay_journal(session, read_answers(log, belongs), log)
 
 

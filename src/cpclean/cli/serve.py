@@ -200,9 +200,13 @@ def _table_option() -> str:
 
 def _is_storage(file: str) -> bool:
     """Whether FILE is a project rather than a table: the address of a database, or a database."""
+    from cpclean.intake.reading import SUFFIXES
+
     scheme, mark, _ = file.partition("://")
     if mark:
         return scheme.split("+")[0] in ("sqlite", "postgresql", "postgres", "memory")
+    if file.lower().endswith(SUFFIXES):
+        return False  # a table, which is opened once, when it is read
     try:
         with Path(file).expanduser().open("rb") as there:
             return there.read(16) == b"SQLite format 3\0"
@@ -323,16 +327,14 @@ def _check_same(project: Project, before: Project, name: str) -> None:
 
 
 def _project(training: Training, validation: Validation, answers_per_row: int) -> Project:
-    from cpclean.cli.tables import open_problem, read_frame
-    from cpclean.cli.texts import text_of
-    from cpclean.data.task import Task
+    from cpclean.cli.tasks import open_given
     from cpclean.projects.project import Project, Settings
     from cpclean.queries.model import Model
 
     if not training.label:
         raise Mistake("name the label column with --label.")
     with working("Reading"):
-        problem = open_problem(training, validation)
+        opened = open_given(training, validation)
     about = {
         "file": os.path.basename(training.file),
         "repairs": training.repairs,
@@ -344,17 +346,7 @@ def _project(training: Training, validation: Validation, answers_per_row: int) -
         random_state=validation.seed,
         about=about,
     )
-    # What is dropped plays no part, but belongs into the cleaned table.
-    frame = read_frame(training.file, training) if training.drop else problem.frame
-    task = Task.of(
-        problem.table,
-        problem.points,
-        problem.labels,
-        row_names=problem.rows,
-        point_names=problem.point_rows,
-        frame=frame,
-    )
-    return Project.make(task, settings, text=text_of(training))
+    return Project.make(opened.task, settings, text=opened.original.text)
 
 
 def _demo(training: Training, validation: Validation, answers_per_row: int) -> Project:

@@ -1,42 +1,50 @@
-"""From a problem to a cleaning session over it."""
+"""From a task to a cleaning session over it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from cpclean.cli.options import Training, Validation
-from cpclean.cli.tables import Problem
 
 if TYPE_CHECKING:
     from cpclean.cleaning.session import CleaningSession
+    from cpclean.data.table import IncompleteTable
+    from cpclean.data.task import Task
+
+
+def table_of(task: Task) -> IncompleteTable:
+    """The table of a task out of a file, which has one."""
+    assert task.table is not None, "files hold tables"
+    return task.table
 
 
 def open_session(
-    problem: Problem, training: Training, strategy: str = "cpclean", seed: int = 0
+    task: Task, training: Training, strategy: str = "cpclean", seed: int = 0, **limits: Any
 ) -> CleaningSession:
-    """A session that has heard nothing yet; rows are those of the table, not of the file."""
+    """A session without answers; rows are those of the table, not of the file."""
     from cpclean.cleaning.session import CleaningSession
 
     return CleaningSession(
-        problem.table,
-        problem.points,
+        table_of(task),
+        task.points,
         training.neighbors,
         strategy,
-        problem.labels,
+        task.labels,
         seed,
         metric=training.metric,
+        **limits,
     )
 
 
 def belongings(
-    problem: Problem, training: Training, validation: Validation, strategy: str
+    task: Task, training: Training, validation: Validation, strategy: str
 ) -> dict[str, Any]:
     """What a log of answers belongs to: this table, these points and these settings."""
     from cpclean.projects.fingerprint import answers_belong, fingerprint
     from cpclean.queries.model import Model
 
     return answers_belong(
-        fingerprint(problem.table, problem.points),
+        fingerprint(table_of(task), task.raw_points),
         label=training.label,
         model=Model(training.neighbors, training.metric),
         repairs=training.repairs,

@@ -12,11 +12,12 @@ from cpclean.cli.mistakes import INTERRUPTED
 from cpclean.cli.options import Training, Validation, training_options, validation_options
 from cpclean.cli.output import for_people, output_options, ready, terminal, working, write
 from cpclean.cli.sessions import open_session
-from cpclean.cli.tables import Problem, open_problem
+from cpclean.cli.tasks import open_given
 from cpclean.progress_bar import progress_bar
 
 if TYPE_CHECKING:
     from cpclean.cleaning.session import CleaningSession
+    from cpclean.data.task import Task
 
 # Accuracy is worked out at about so many places of a curve: each is a look at all points.
 LOOKS = 20
@@ -95,8 +96,8 @@ def simulate(
     from cpclean.cli.oracle import true_rows
 
     with working("Reading"):
-        problem = open_problem(training, validation)
-        known = true_rows(truth, training, problem)
+        task = open_given(training, validation).task
+        known = true_rows(truth, training, task)
     found: dict[str, list[Step]] = {}
     interrupted = False
     for strategy in dict.fromkeys(strategies):
@@ -104,7 +105,7 @@ def simulate(
         try:
             for run in range(runs if strategy == "random" else 1):
                 with working("Looking at the predictions"):
-                    session = open_session(problem, training, strategy, validation.seed + run)
+                    session = open_session(task, training, strategy, validation.seed + run)
                 done.append([])
                 _clean(session, known, budget, every, exact, done[-1])
         except KeyboardInterrupt:
@@ -113,7 +114,7 @@ def simulate(
             found[strategy] = _mean([steps for steps in done if steps])
         if interrupted:
             break
-    _tell(found, problem, format_, out)
+    _tell(found, task, format_, out)
     if interrupted:
         click.echo("Interrupted; the above is what is done.", err=True)
         raise click.exceptions.Exit(INTERRUPTED)
@@ -177,9 +178,7 @@ def _mean(runs: list[list[Step]]) -> list[Step]:
     return found
 
 
-def _tell(
-    found: dict[str, list[Step]], problem: Problem, format_: str | None, out: str | None
-) -> None:
+def _tell(found: dict[str, list[Step]], task: Task, format_: str | None, out: str | None) -> None:
     import pandas as pd
 
     people = for_people(format_, out)
@@ -189,7 +188,7 @@ def _tell(
         for step in (_thinned(steps) if people else steps)
     ]
     frame = pd.DataFrame(lines, columns=["strategy", *Step.__dataclass_fields__])
-    if problem.labels is None:
+    if task.labels is None:
         frame = frame.drop(columns="accuracy")
     write(frame, format_, out, most=None)
     if people and found:

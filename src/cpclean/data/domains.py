@@ -124,6 +124,11 @@ class DomainTable:
     __hash__ = None  # type: ignore[assignment]
 
 
+def plain_frame(given: Any) -> Any:
+    """The frame of a table with explicit domains; anything else as it is."""
+    return given.frame if isinstance(given, DomainTable) else given
+
+
 def write_domains(table: Any, path_or_buffer: Any) -> None:
     r"""Write a DomainTable, or an IncompleteTable, with explicit domains; .gz compresses.
 

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import codecs
 import csv
-import gzip
-import os
 import re
-import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from io import StringIO
-from pathlib import Path
 from typing import Any
 
-from cpclean.errors import TableError
-from cpclean.intake.textfile import text_suffix, usual_sep
+from cpclean.intake.textfile import usual_sep
 
 # What separates cells, and what people call it.
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
@@ -65,39 +60,32 @@ def reading_options(
     return options
 
 
-def layout_of(path: str | os.PathLike[str]) -> Layout | None:
-    """How a text file is written, found out by looking at it; None if it is none by its name.
+def layout_of(content: bytes, suffix: str) -> Layout | None:
+    """How a text file is written, found out by looking at it; None if its bytes are not text.
 
     The encoding is UTF-8 if all of the file can be read as such, UTF-16 if it begins with its mark,
     else Windows' cp1252, or latin-1 if it has bytes that cp1252 does not have. The separator is the
-    one that divides the first rows into as many cells as the header has names. A file of other
-    things than text is a `TableError`.
+    one that divides the first rows into as many cells as the header has names.
+
+    Parameters
+    ----------
+    content : bytes
+        Unpacked, if the file is packed.
+    suffix : {".csv", ".tsv"}
     """
-    suffix = text_suffix(os.fspath(path))
-    if suffix is None:
-        return None
-    usual = usual_sep(suffix)
-    try:
-        sample = next(_pieces(path, _SAMPLE), b"")
-        encoding = _encoding(path, sample)
-    except (OSError, EOFError, zlib.error):  # reading it tells what is wrong
-        return Layout(usual)
+    sample, encoding = content[:_SAMPLE], _encoding(content)
     if encoding != "utf-16" and (
         b"\0" in sample or (encoding != "utf-8" and _CONTROLS.search(sample))
     ):
-        raise TableError(
-            f"{os.fspath(path)!r} holds something else than text. Save the table as CSV in the "
-            "program that made it, or give the file the ending that belongs to it."
-        )
+        return None
     rows = {sep: _rows(sample, encoding, sep) for sep in SEPARATORS}
-    sep = _separator(rows, usual)
+    sep = _separator(rows, usual_sep(suffix))
     return Layout(sep, encoding, _decimal(rows[sep], sep))
 
 
-def marked_encoding(path: str | os.PathLike[str]) -> str | None:
+def marked_encoding(content: bytes) -> str | None:
     """The encoding of which a file has the mark at its beginning; None if it has none."""
-    with Path(path).expanduser().open("rb") as opened:
-        return _BEGINNINGS.get(opened.read(2))
+    return _BEGINNINGS.get(content[:2])
 
 
 def likely_separator(header: str) -> str:
@@ -105,25 +93,17 @@ def likely_separator(header: str) -> str:
     return max((sign for sign in SEPARATORS if sign != ","), key=header.count)
 
 
-def _pieces(path: str | os.PathLike[str], size: int = _PIECE) -> Iterator[bytes]:
-    place = Path(path).expanduser()
-    packed = place.name.lower().endswith(".gz")
-    with gzip.open(place, "rb") if packed else place.open("rb") as opened:
-        while piece := opened.read(size):
-            yield piece
-
-
-def _encoding(path: str | os.PathLike[str], sample: bytes) -> str:
-    if marked := _BEGINNINGS.get(sample[:2]):
+def _encoding(content: bytes) -> str:
+    if marked := marked_encoding(content):
         return marked
-    return next((name for name in ("utf-8", "cp1252") if _decodes(path, name)), "latin-1")
+    return next((name for name in ("utf-8", "cp1252") if _decodes(content, name)), "latin-1")
 
 
-def _decodes(path: str | os.PathLike[str], encoding: str) -> bool:
+def _decodes(content: bytes, encoding: str) -> bool:
     decoder = codecs.getincrementaldecoder(encoding)()
     try:
-        for piece in _pieces(path):
-            decoder.decode(piece)
+        for start in range(0, len(content), _PIECE):
+            decoder.decode(content[start : start + _PIECE])
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         return False

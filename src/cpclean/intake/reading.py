@@ -11,7 +11,7 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from io import BytesIO, StringIO
 from pathlib import Path
@@ -20,8 +20,12 @@ from typing import Any
 from cpclean.data.columns import column_from_objects, rounds, stripped, token_numbers
 from cpclean.data.domains import domain_table
 from cpclean.data.frames import check_names, pandas_module, series_of
-from cpclean.errors import TableError, offenders
+from cpclean.errors import TableError, TableWarning, offenders
+from cpclean.intake.notes import IntakeError
+from cpclean.intake.sentences import refusal
 
+_FORMATS = {".parquet": "parquet", ".xlsx": "excel"}
+_KINDS = {"csv": "a CSV", "parquet": "a Parquet", "excel": "an Excel"}
 SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".xlsx")
 
 # Options of pandas that say where a cell ends, and nothing about what it holds.
@@ -69,16 +73,7 @@ def read_csv(
     ([40.0, nan], [True, False])
     """
     file, tokens = _file("csv", path_or_buffer), stripped(null_tokens)
-    if domains:
-        if odd := sorted(pandas_options.keys() - _LAYOUT):
-            raise TableError(f"domains=True reads the values itself; leave out {offenders(odd)}.")
-        lines = file.lines({**pandas_options, "skipinitialspace": True})
-        if len(lines) == 1:
-            raise file.empty()
-        return domain_table(lines, tokens, kinds or {}, file.name)
-    if not pandas_options.keys() & {"engine", "sep", "delimiter", "low_memory"}:
-        pandas_options["low_memory"] = False  # one dtype a column, however late a token comes
-    return _plain(file, pandas_options, tokens, kinds or {})
+    return _separated(file, pandas_options, tokens, kinds or {}, domains)
 
 
 def read_table(
@@ -100,11 +95,72 @@ def read_table(
         return read_csv(
             path, null_tokens=null_tokens, domains=domains, kinds=kinds, **pandas_options
         )
-    if not suffix or domains:
-        usable = ".csv or .tsv file for domains=True" if suffix else f"{', '.join(SUFFIXES)} file"
-        raise TableError(f"path must name a {usable}; got {os.fspath(path)!r}.")
-    file = _file({".parquet": "parquet", ".xlsx": "excel"}[suffix], path)
+    _check_suffix(suffix, repr(os.fspath(path)), domains)
+    file = _file(_FORMATS[suffix], path)
     return _plain(file, pandas_options, stripped(null_tokens), kinds or {})
+
+
+def read_content(
+    content: bytes,
+    suffix: str,
+    called: str,
+    *,
+    null_tokens: Iterable[str] = (),
+    domains: bool = False,
+    kinds: Mapping[str, str] | None = None,
+    lenient: bool = False,
+    hints: Mapping[str, Any] | None = None,
+    **pandas_options: Any,
+) -> Any:
+    """The same of the bytes of a file.
+
+    Parameters
+    ----------
+    content : bytes
+        Unpacked, if the file is packed.
+    suffix : one of `SUFFIXES`
+    called : str
+        What the file is called in messages.
+    lenient : bool
+        Whether kinds may name columns that the file does not have.
+    hints : dict, optional
+        What else a message may want to say, as `cpclean.intake.sentences` has it.
+    """
+    _check_suffix(suffix, called, domains)
+    file = _File(_FORMATS.get(suffix, "csv"), called, partial(BytesIO, content), hints or {})
+    tokens = stripped(null_tokens)
+    if suffix.startswith(".tsv") and not pandas_options.keys() & {"sep", "delimiter"}:
+        pandas_options["sep"] = "\t"
+    if file.format == "csv":
+        return _separated(file, pandas_options, tokens, kinds or {}, domains, lenient)
+    return _plain(file, pandas_options, tokens, kinds or {}, lenient)
+
+
+def _check_suffix(suffix: str, called: str, domains: bool) -> None:
+    if not suffix or (domains and not suffix.startswith((".csv", ".tsv"))):
+        usable = ".csv or .tsv file for domains=True" if suffix else f"{', '.join(SUFFIXES)} file"
+        raise refusal("suffix", file=called, usable=usable)
+
+
+def _separated(
+    file: _File,
+    options: dict[str, Any],
+    tokens: tuple[str, ...],
+    kinds: Mapping[str, str],
+    domains: bool,
+    lenient: bool = False,
+) -> Any:
+    """A text file: a frame, or a DomainTable."""
+    if domains:
+        if odd := sorted(options.keys() - _LAYOUT):
+            raise TableError(f"domains=True reads the values itself; leave out {offenders(odd)}.")
+        lines = file.lines({**options, "skipinitialspace": True})
+        if len(lines) == 1:
+            raise file.refusal("empty")
+        return domain_table(lines, tokens, kinds, file.name)
+    if not options.keys() & {"engine", "sep", "delimiter", "low_memory"}:
+        options["low_memory"] = False  # one dtype a column, however late a token comes
+    return _plain(file, options, tokens, kinds, lenient)
 
 
 # -- any format: a frame with nulls ------------------------------------------------------------
@@ -117,20 +173,20 @@ class _File:
     format: str
     name: str
     opened: Callable[[], Any]
+    hints: Mapping[str, Any] = field(default_factory=dict)
 
     def read(self, options: Mapping[str, Any]) -> Any:
         pd = pandas_module()
         try:
             frame = getattr(pd, f"read_{self.format}")(self.opened(), **options)
         except pd.errors.EmptyDataError:
-            raise self.empty() from None
+            raise self.refusal("empty") from None
         except _UNREADABLE as problem:
-            told = f"{self.name} cannot be read as {self.format}: {str(problem).strip()}"
-            raise TableError(told) from problem
+            raise self._unreadable(problem) from problem
         if not isinstance(frame, pd.DataFrame):
-            raise TableError(f"{self.name} must be read as one table, not in chunks or sheets.")
+            raise self.refusal("chunks")
         if frame.empty:
-            raise self.empty()
+            raise self.refusal("empty")
         return frame
 
     def lines(self, options: Mapping[str, Any]) -> Any:
@@ -138,8 +194,22 @@ class _File:
         layout = {key: value for key, value in options.items() if key in _LAYOUT | {"nrows"}}
         return self.read({**layout, "header": None, "dtype": str, "na_filter": False})
 
-    def empty(self) -> TableError:
-        return TableError(f"{self.name} is empty: a table needs column names and rows.")
+    def refusal(self, code: str, **values: Any) -> IntakeError:
+        """The error that says this of the file."""
+        return refusal(code, **{"file": self.name, **self.hints, **values})
+
+    def _unreadable(self, problem: Exception) -> IntakeError:
+        reason = str(problem).strip()
+        about = {"format": self.format, "kind": _KINDS[self.format], "reason": reason}
+        if isinstance(problem, UnicodeError):
+            return self.refusal("encoding", **about)
+        if isinstance(problem, ImportError):
+            return self.refusal("package")
+        # The one thing that pandas says in words only.
+        if found := re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", reason):
+            expected, line, seen = map(int, found.groups())
+            return self.refusal("line_cells", **about, expected=expected, line=line, seen=seen)
+        return self.refusal("unreadable", **about)
 
 
 def _file(format: str, given: Any) -> _File:
@@ -152,17 +222,21 @@ def _file(format: str, given: Any) -> _File:
         return _File(format, name, lambda: given)
     path = Path(given).expanduser()
     if not path.exists():
-        raise TableError(f"there is no file {name}; the current folder is {str(Path.cwd())!r}.")
+        raise refusal("no_file", file=name, folder=str(Path.cwd()))
     if path.is_dir():
-        raise TableError(f"{name} is a directory; name a file in it.")
+        raise refusal("directory", file=name)
     file = _File(format, name, lambda: path)
     if path.is_file() and path.stat().st_size == 0:
-        raise file.empty()
+        raise file.refusal("empty")
     return file
 
 
 def _plain(
-    file: _File, options: dict[str, Any], tokens: tuple[str, ...], kinds: Mapping[str, str]
+    file: _File,
+    options: dict[str, Any],
+    tokens: tuple[str, ...],
+    kinds: Mapping[str, str],
+    lenient: bool = False,
 ) -> Any:
     as_text = {column: str for column, kind in kinds.items() if kind == "categorical"}
     if file.format == "excel" and "dtype" not in options:
@@ -174,7 +248,10 @@ def _plain(
         if as_text and file.format == "csv" and isinstance(options.get("dtype", {}), Mapping):
             options["dtype"] = {**as_text, **options.get("dtype", {})}
         frame = file.read(options)
-    check_names(_header(file, options, frame), kinds, file.name)
+    header = _header(file, options, frame)
+    if lenient:
+        kinds = {name: kind for name, kind in kinds.items() if name in header}
+    check_names(header, kinds, file.name)
     for column in frame.columns if tokens or kinds else ():
         frame[column] = _with_nulls(frame[column], tokens, kinds.get(column))
     return frame
@@ -194,10 +271,7 @@ def _header(file: _File, options: Mapping[str, Any], frame: Any) -> list[Any]:
     counted = pandas_module().RangeIndex(len(frame))
     own_index = "index_col" not in options and not frame.index.equals(counted)
     if file.format == "csv" and own_index:  # the first cells of the rows became an index
-        raise TableError(
-            f"the rows of {file.name} have more cells than its header has names. Name every "
-            "column, or pass index_col=False if the lines only end with a separator."
-        )
+        raise file.refusal("header_short")
     renamed = [re.fullmatch(r"(.*)\.[0-9]+", str(name), re.DOTALL) for name in names]
     if options.get("names") or not any(match and match[1] in names for match in renamed):
         return names
@@ -232,8 +306,11 @@ def _with_nulls(series: Any, tokens: tuple[str, ...], kind: str | None) -> Any:
 
 def _warn_rounded(name: str) -> None:
     warnings.warn(
-        f"whole numbers beyond 2**53 are rounded in column {name!r}. "
-        f'To keep all digits as text: kinds={{{name!r}: "categorical"}}.',
-        UserWarning,
+        TableWarning(
+            f"whole numbers beyond 2**53 are rounded in column {name!r}.",
+            f'To keep all digits as text: kinds={{{name!r}: "categorical"}}.',
+            field="kinds",
+            column=name,
+        ),
         stacklevel=5,
     )

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Iterable
 from typing import Any, Literal, get_args
 
 from cpclean.cleaning.known_cells import told_of
 from cpclean.cleaning.session import CleaningSession
-from cpclean.data.domains import DomainTable
+from cpclean.data.domains import DomainTable, plain_frame
 from cpclean.errors import CPCleanError
-from cpclean.intake.writing import as_pandas, fits, frame_with, text_with, whole_columns
+from cpclean.intake.cleaned import Original
+from cpclean.intake.writing import as_pandas
 from cpclean.projects.project import Project
 from cpclean.storage.events import Event
 from cpclean.storage.journal_lines import header
@@ -61,19 +61,12 @@ def table_bytes(
         )
     given = project.frame
     if given is None:
-        frame, numbers = _with_holes(session, project), list(range(project.n_rows))
+        original, numbers = Original(_with_holes(session, project)), list(range(project.n_rows))
     else:
-        frame = as_pandas(getattr(given, "frame", given))
-    told = told_of(session, project.table, numbers, fill)
-    text = project.text
-    if text is not None and not fits(text, frame):
-        text = None
-    if text is not None and suffix in _TEXTS:
-        domains = isinstance(given, DomainTable)
-        made = text_with(text, frame, project.table, numbers, told, domains)
-        if made is not None:
-            return made.for_suffix(suffix).content
-    return _written(frame_with(frame, told, whole_columns(frame, text)), suffix)
+        frame = as_pandas(plain_frame(given))
+        original = Original(frame, project.text, isinstance(given, DomainTable))
+    known = told_of(session, project.table, numbers, fill)
+    return original.cleaned(project.table, numbers, known, suffix).content
 
 
 def type_of(suffix: str, content: bytes, project: Project) -> str:
@@ -94,26 +87,6 @@ def _with_holes(session: CleaningSession, project: Project) -> Any:
     for number, name in enumerate(project.table.names):
         frame[name] = frame[name].astype(object).mask(project.table.holes[:, number], None)
     return frame
-
-
-def _written(frame: Any, suffix: str) -> bytes:
-    if suffix in _TEXTS:
-        text: str = frame.to_csv(index=False, sep="\t" if suffix == ".tsv" else ",")
-        return text.encode()
-    if suffix == ".json":
-        text = frame.to_json(orient="records", date_format="iso", force_ascii=False)
-        return text.encode()
-    into = io.BytesIO()
-    try:
-        if suffix == ".parquet":
-            frame.to_parquet(into, index=False)
-        else:
-            frame.to_excel(into, index=False)
-    except ImportError as problem:
-        raise ExportError(
-            f'writing {suffix} files needs more packages: pip install "cpclean[files]".'
-        ) from problem
-    return into.getvalue()
 
 
 # -- the log ---------------------------------------------------------------------------------------

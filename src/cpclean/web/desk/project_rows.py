@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from cpclean.data.domains import plain_frame
 from cpclean.data.rows import is_whole
 from cpclean.errors import UnknownRowError
 from cpclean.intake.writing import as_pandas
@@ -47,6 +48,6 @@ class ProjectRows:
 
 def _spare_columns(project: Project) -> dict[str, list[Any]]:
     given, table = project.frame, project.table
-    frame = {} if given is None else as_pandas(getattr(given, "frame", given))
+    frame = {} if given is None else as_pandas(plain_frame(given))
     counting = {table.label, *table.names}
     return {str(name): frame[name].tolist() for name in frame if str(name) not in counting}

@@ -1,4 +1,4 @@
-"""Uploaded files, what a person chose about them, and how they are read."""
+"""Uploaded files, what a person typed and chose about them, and the choices which that makes."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from cpclean.data.columns import KINDS
-from cpclean.errors import CPCleanError, TableError
-from cpclean.intake.layout import SEPARATORS, Layout, layout_of
-from cpclean.intake.reading import read_table
-from cpclean.web.pages.forms import MOST_HOLES, FieldError, text
+from cpclean.intake.choices import MOST_COLUMNS, Choices, HoldOut, PointsFile, ToPredict
+from cpclean.intake.layout import SEPARATORS, Layout
+from cpclean.intake.source_file import SourceFile
+from cpclean.web.pages.forms import FieldError, text, whole
 
 PRIORS = (
     ("label", "as often as among rows of the same label"),
@@ -34,7 +34,6 @@ ENCODINGS = (
 # Names that label columns often have, the likeliest first; otherwise nobody guesses.
 _LABELS = ("label", "target", "class", "y", "outcome", "species")
 _TYPED = ("share", "neighbors", "null", "target", "answers")
-MOST_COLUMNS = MOST_HOLES
 LONGEST_VALUES = 2000  # characters of the candidates that are typed for a column
 
 
@@ -48,15 +47,19 @@ class Draft:
     points_name: str = ""
     points_path: Path | None = None
 
-    @cached_property
-    def layout(self) -> Layout | None:
-        """How the table is written, found out by looking at it; None if it is no text file."""
-        return layout_of(self.path)
+    def source(self) -> SourceFile:
+        """The table, to be opened."""
+        return SourceFile.at(str(self.path), self.name)
+
+    def points_source(self) -> SourceFile:
+        """The rows to predict, to be opened; there is a choice only where there is a file."""
+        assert self.points_path is not None, "the choice was offered only with a file"
+        return SourceFile.at(str(self.points_path), self.points_name, points=True)
 
     @cached_property
-    def points_layout(self) -> Layout | None:
-        """The same for the second file."""
-        return None if self.points_path is None else layout_of(self.points_path)
+    def layout(self) -> Layout | None:
+        """How the table is written, found out by looking at it; None if it is not a text file."""
+        return self.source().found_layout
 
     def remove(self) -> None:
         """Delete the files."""
@@ -66,8 +69,8 @@ class Draft:
 
 
 @dataclass(frozen=True)
-class Choice:
-    """What a person chose in the second step; numbers stay text until they are used."""
+class SetupForm:
+    """The second step as a person left it; numbers stay text until they are used."""
 
     label: str = ""
     validation: str = "share"
@@ -83,24 +86,55 @@ class Choice:
     kinds: dict[str, str] = field(default_factory=dict)
     repairs: dict[str, str] = field(default_factory=dict)  # candidates of a column, with | between
     dropped: frozenset[str] = frozenset()
+    drop_unlabelled: bool = False
+    drop_empty: bool = False
 
     @classmethod
-    def first(cls, draft: Draft, form: Mapping[str, Any] | None = None) -> Choice:
-        """What is proposed for a file; an error if it cannot be read."""
+    def first(cls, draft: Draft, form: Mapping[str, Any] | None = None) -> SetupForm:
+        """What is proposed for a file."""
         by_file, written = draft.points_path is not None, _written(form or {})
-        given = cls(
+        return cls(
             validation="file" if by_file else "share",
             sep=written["sep"],
             encoding=written["encoding"],
             decimal=written["decimal"],
         )
-        return replace(given, label=likely_label(read(draft, draft.path, given).columns))
 
-    def without_kinds(self) -> Choice:
+    @classmethod
+    def of(cls, form: Mapping[str, Any], draft: Draft) -> SetupForm:
+        """What was sent, whatever it is worth."""
+        kinds, repairs, dropped = {}, {}, set()
+        for at in range(MOST_COLUMNS):
+            if f"column-{at}" not in form:
+                break
+            name, kind = text(form, f"column-{at}"), text(form, f"kind-{at}")
+            if kind in KINDS:
+                kinds[name] = kind
+            if typed_values := text(form, f"values-{at}").strip():
+                repairs[name] = typed_values[:LONGEST_VALUES]
+            if text(form, f"drop-{at}"):
+                dropped.add(name)
+        by_file = text(form, "validation") == "file" and draft.points_path is not None
+        prior = text(form, "prior")
+        typed = {name: text(form, name)[:40] for name in _TYPED}
+        return cls(
+            label=text(form, "label"),
+            validation="file" if by_file else "share",
+            prior=prior if prior in dict(PRIORS) else "label",
+            kinds=kinds,
+            repairs=repairs,
+            dropped=frozenset(dropped),
+            drop_unlabelled=bool(text(form, "drop_unlabelled")),
+            drop_empty=bool(text(form, "drop_empty")),
+            **typed,
+            **_written(form),
+        )
+
+    def without_kinds(self) -> SetupForm:
         """The same with all kinds as they are detected."""
         return replace(self, kinds={})
 
-    def as_found(self) -> Choice:
+    def as_found(self) -> SetupForm:
         """The same with the file read as it looks by itself."""
         return replace(self, kinds={}, sep="", encoding="", decimal="")
 
@@ -115,8 +149,53 @@ class Choice:
 
     @property
     def null_tokens(self) -> tuple[str, ...]:
-        """Texts that stand for nothing."""
-        return tuple(self.null.split())
+        """Texts that stand for nothing: with blanks between, or in quotes.
+
+        >>> SetupForm(null='? -999 "not known"').null_tokens
+        ('?', '-999', 'not known')
+        """
+        found = re.findall(r'"([^"]+)"|(\S+)', self.null)
+        return tuple(quoted or bare for quoted, bare in found)
+
+    def choices(self, draft: Draft) -> Choices:
+        """What was chosen about the table."""
+        return Choices(
+            label=self.label,
+            drop=tuple(sorted(self.dropped)),
+            kinds=self.kinds,
+            null_tokens=self.null_tokens,
+            layout=self.layout(draft),
+            repairs=self.repairs or "default",
+            prior=self.prior,
+            drop_unlabelled=self.drop_unlabelled,
+            drop_empty=self.drop_empty,
+        )
+
+    def to_predict(self, draft: Draft) -> ToPredict:
+        """Which rows are to be predicted."""
+        if self.validation == "file":
+            points = draft.points_source()
+            return PointsFile(points, points.found_layout)
+        return HoldOut(self.number("share") / 100)
+
+    def number(self, name: str) -> int:
+        """A number that was typed, or a `FieldError`."""
+        what, low, high = _NUMBERS[name]
+        given = getattr(self, name)
+        found = whole(given.strip())
+        if found is None or not low <= found <= high:
+            raise FieldError(
+                name, f"{what} is a whole number from {low} to {high:,}; got {given!r}."
+            )
+        return found
+
+
+_NUMBERS = {
+    "share": ("the share to hold out", 1, 90),
+    "neighbors": ("the number of neighbours", 1, 10_000),
+    "target": ("the percent to stop at", 1, 100),
+    "answers": ("the number of people to ask for each row", 1, 9),
+}
 
 
 def likely_label(names: Iterable[Any]) -> str:
@@ -130,103 +209,3 @@ def _written(form: Mapping[str, Any]) -> dict[str, str]:
     known = {"sep": SEPARATORS, "encoding": dict(ENCODINGS), "decimal": dict(DECIMALS)}
     sent = {name: text(form, name) for name in known}
     return {name: sent[name] if sent[name] in signs else "" for name, signs in known.items()}
-
-
-def choice_of(form: Mapping[str, Any], draft: Draft) -> Choice:
-    """The choices as they were sent, whatever they are worth."""
-    kinds, repairs, dropped = {}, {}, set()
-    for at in range(MOST_COLUMNS):
-        if f"column-{at}" not in form:
-            break
-        name, kind = text(form, f"column-{at}"), text(form, f"kind-{at}")
-        if kind in KINDS:
-            kinds[name] = kind
-        if typed_values := text(form, f"values-{at}").strip():
-            repairs[name] = typed_values[:LONGEST_VALUES]
-        if text(form, f"drop-{at}"):
-            dropped.add(name)
-    by_file = text(form, "validation") == "file" and draft.points_path is not None
-    prior = text(form, "prior")
-    typed = {name: text(form, name)[:40] for name in _TYPED}
-    return Choice(
-        label=text(form, "label"),
-        validation="file" if by_file else "share",
-        prior=prior if prior in dict(PRIORS) else "label",
-        kinds=kinds,
-        repairs=repairs,
-        dropped=frozenset(dropped),
-        **typed,
-        **_written(form),
-    )
-
-
-# -- reading ---------------------------------------------------------------------------------------
-
-
-def read(draft: Draft, path: Path, choice: Choice) -> Any:
-    """A file of a draft; errors call it by the name that people know."""
-    own = path == draft.path
-    called = draft.name if own else draft.points_name
-    kinds = choice.kinds if own else {}
-    try:
-        layout = choice.layout(draft) if own else draft.points_layout
-        options = {} if layout is None else layout.options(choice.null_tokens)
-        frame = read_table(path, null_tokens=choice.null_tokens, kinds=kinds, **options)
-    except CPCleanError as error:
-        words = str(error).replace(repr(str(path)), repr(called)).replace(str(path), called)
-        raise _kind_error(error, called, words, own) from error
-    if own:
-        _check_width([str(name) for name in frame.columns], called, layout)
-    return frame
-
-
-def _kind_error(error: CPCleanError, called: str, words: str, own: bool) -> Exception:
-    """What is wrong with a file in words for people who do not know pandas, and the way out."""
-    cause, told = error.__cause__, str(error)
-    other = "choose another {} under More settings" if own else "save it with commas, as UTF-8"
-    if isinstance(cause, UnicodeError):
-        return FieldError(
-            "encoding", f"{called!r} has letters that are no letters in this encoding: "
-            f"{other.format('encoding')}, or save the file as UTF-8.",
-        )  # fmt: skip
-    if found := re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", told):
-        expected, line, seen = found.groups()
-        return FieldError(
-            "sep", f"line {line} of {called!r} has {seen} cells, where {expected} are expected. "
-            "Put cells that hold the separator in quotes, or, if something else separates them, "
-            f"{other.format('separator')}.",
-        )  # fmt: skip
-    if "more cells than its header has names" in told:
-        return FieldError(
-            "sep", f"the rows of {called!r} have more cells than its first line has names. Name "
-            "every column there, take separators off the ends of the lines, or, if something else "
-            f"separates cells, {other.format('separator')}.",
-        )  # fmt: skip
-    if isinstance(cause, ImportError):
-        return TableError(
-            f"{called!r} cannot be read here, because the server lacks a package for it. Save the "
-            'table as CSV, or have the server\'s owner run pip install "cpclean[files]".'
-        )
-    if found := re.search(r"cannot be read as (csv|excel|parquet):", told):
-        kind = {"csv": "a CSV", "excel": "an Excel", "parquet": "a Parquet"}[found[1]]
-        return TableError(
-            f"{called!r} cannot be read as {kind} file: it is damaged, or something else. Open it "
-            "in the program that made it, and save it as CSV."
-        )
-    return TableError(words)
-
-
-def _check_width(names: list[str], called: str, layout: Layout | None) -> None:
-    if len(names) > MOST_COLUMNS:
-        raise TableError(
-            f"{called!r} has {len(names):,} columns; the most is {MOST_COLUMNS:,}. Leave out those "
-            "that say nothing about the label."
-        )
-    if len(names) == 1:
-        way = "" if layout is None else (
-            " If something else separates its cells, choose another separator under More settings."
-        )  # fmt: skip
-        raise FieldError(
-            "sep", f"{called!r} has one column only, {names[0][:40]!r}. A table has a label column "
-            f"and at least one other, with their names in the first line.{way}",
-        )  # fmt: skip

@@ -21,16 +21,15 @@ from cpclean.data.columns import KINDS
 from cpclean.errors import CPCleanError
 from cpclean.intake.layout import SEPARATORS, Layout
 from cpclean.intake.reading import SUFFIXES
+from cpclean.intake.sentences import said
 from cpclean.web.pages import forms, wording
 from cpclean.web.pages.drafting import Look, look, project_of
 from cpclean.web.pages.drafts import (
     DECIMALS,
     ENCODINGS,
     PRIORS,
-    Choice,
     Draft,
-    choice_of,
-    likely_label,
+    SetupForm,
 )
 
 MOST_DRAFTS = 8  # uploads that wait for their second step; the oldest goes first
@@ -75,8 +74,7 @@ class Setup:
         try:
             if forms.text(form, "step") == "upload":
                 draft = await self._received(form)
-                choice = await run_in_threadpool(self._first_choice, draft, form)
-                return await run_in_threadpool(self._look_page, request, draft, choice)
+                return await run_in_threadpool(self._first, request, draft, form)
         except (CPCleanError, forms.FieldError) as error:
             return await run_in_threadpool(self._upload_page, request, error, form)
         draft_id = forms.text(form, "draft")
@@ -85,15 +83,17 @@ class Setup:
             return await run_in_threadpool(self._upload_page, request, gone)
         return await run_in_threadpool(self._second, request, self._drafts[draft_id], form)
 
-    def _first_choice(self, draft: Draft, form: Mapping[str, Any]) -> Choice:
+    def _first(self, request: Request, draft: Draft, form: Mapping[str, Any]) -> Response:
+        proposed = SetupForm.first(draft, form)
         try:
-            return Choice.first(draft, form)
-        except (CPCleanError, forms.FieldError):
+            seen = look(draft, proposed)
+        except CPCleanError:
             self._drafts.pop(draft.id).remove()
             raise
+        return self._look_page(request, draft, proposed, seen.problem, seen=seen)
 
     def _second(self, request: Request, draft: Draft, form: Mapping[str, Any]) -> Response:
-        choice = choice_of(form, draft)
+        choice = SetupForm.of(form, draft)
         if forms.text(form, "step") != "start":
             return self._look_page(request, draft, choice)
         if forms.text(form, "read_as") not in ("", _spelt(choice.layout(draft))):
@@ -165,30 +165,29 @@ class Setup:
         return self._page(
             request, "upload.html", 422 if error else 200, page="setup", limit=self.limit,
             suffixes=", ".join(SUFFIXES), accept=ACCEPT, chosen=chosen, **_WRITTEN,
-            error=forms.sentence(str(error)) if error else "",
-            error_at=getattr(error, "where", ""),
+            error=_words(error), error_at=_place(error),
         )  # fmt: skip
 
     def _look_page(
         self,
         request: Request,
         draft: Draft,
-        choice: Choice,
+        choice: SetupForm,
         error: Exception | None = None,
         note: str = "",
+        seen: Look | None = None,
     ) -> Response:
-        seen, problem = _seen(draft, choice)
-        error = error or problem
-        told = "" if error is None else forms.sentence(str(error))
-        if choice.label not in seen.names:  # the file may be read otherwise now
-            choice = replace(choice, label=likely_label(seen.names))
+        if seen is None:
+            seen, problem = _seen(draft, choice)
+            error = error or problem
+        choice = replace(choice, label=seen.label)
         layout = choice.layout(draft)
         return self._page(
             request, "setup.html", 422 if error else 200, page="setup", draft=draft, choice=choice,
             columns=seen.columns, rows_with_holes=seen.rows_with_holes, n_rows=seen.n_rows,
             names=seen.names, notes=[*([note] if note else []), *seen.notes], kinds=KINDS,
             priors=PRIORS, layout=layout, read_as=_spelt(layout), **_WRITTEN,
-            place=self.state.place_of(draft.name), error=told, error_at=getattr(error, "where", ""),
+            place=self.state.place_of(draft.name), error=_words(error), error_at=_place(error),
         )  # fmt: skip
 
 
@@ -199,18 +198,37 @@ _WRITTEN = {
 }
 
 
-def _seen(draft: Draft, choice: Choice) -> tuple[Look, Exception | None]:
+def _seen(draft: Draft, choice: SetupForm) -> tuple[Look, Exception | None]:
     """The file under the choices; what cannot be shown so is shown as it was detected."""
     first: Exception | None = None
     for tried in (choice, choice.without_kinds(), choice.as_found()):
         try:
             seen = look(draft, tried)
-        except (CPCleanError, forms.FieldError) as problem:
+        except CPCleanError as problem:
             first = first or problem
         else:
             return seen, first or seen.problem
     assert first is not None, "otherwise something was seen"
     raise first  # the file was read before, but is not there any more
+
+
+# What the page's inputs are called, where choices are called otherwise.
+_INPUTS = {"n_neighbors": "neighbors", "null_tokens": "null"}
+
+
+def _words(error: Exception | None) -> str:
+    return "" if error is None else forms.sentence(said(error, "page"))
+
+
+def _place(error: Exception | None) -> str:
+    """The input that an error is about; "" if it is about none."""
+    if isinstance(error, forms.FieldError):
+        return error.where
+    if not isinstance(error, CPCleanError) or error.field is None:
+        return ""
+    if error.field in ("repairs", "kinds", "drop") and error.column is not None:
+        return f"{error.field} of {error.column}"
+    return _INPUTS.get(error.field, error.field)
 
 
 def _spelt(layout: Layout | None) -> str:

@@ -1,0 +1,86 @@
+"""From the files and options that a person names to a task."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cpclean.cli.mistakes import Mistake, note
+from cpclean.cli.options import KINDS, Training, Validation
+
+if TYPE_CHECKING:
+    from cpclean.intake.choices import Choices
+    from cpclean.intake.layout import Layout
+    from cpclean.intake.open_task import Opened
+
+
+def open_given(training: Training, validation: Validation) -> Opened:
+    """The training table, and validation points from a file or held out; notes are printed."""
+    from cpclean.intake.choices import HoldOut, PointsFile
+    from cpclean.intake.open_task import open_task
+    from cpclean.intake.source_file import SourceFile
+
+    if validation.val == training.file == "-":
+        raise Mistake("only one of the two files can be standard input.")
+    to_predict: HoldOut | PointsFile = HoldOut(validation.val_share, validation.seed)
+    if validation.val is not None:
+        points = SourceFile.at(validation.val, points=True)
+        to_predict = PointsFile(points, _layout(points.suffix, training))
+    opened = open_task(SourceFile.at(training.file), choices_of(training), to_predict)
+    for one in opened.notes:
+        note(one)
+    return opened
+
+
+def choices_of(training: Training) -> Choices:
+    """What was chosen about the training table."""
+    from cpclean.intake.choices import Choices
+    from cpclean.intake.source_file import SourceFile
+
+    return Choices(
+        label=training.label,
+        drop=training.drop,
+        kinds=kinds_of(training),
+        null_tokens=training.null,
+        layout=_layout(SourceFile.at(training.file).suffix, training),
+        domains=training.domains,
+        repairs=training.repairs,
+        prior=training.prior,
+        drop_unlabelled=training.drop_unlabelled,
+        drop_empty=training.drop_empty,
+    )
+
+
+def read_frame(file: str, training: Training) -> Any:
+    """Another file with rows of the training table, such as the truth about them."""
+    from cpclean.data.domains import plain_frame
+    from cpclean.intake.checking import check_width
+    from cpclean.intake.source_file import SourceFile
+
+    source = SourceFile.at(file)
+    layout = _layout(source.suffix, training)
+    found = source.read(
+        layout, null_tokens=training.null, kinds=kinds_of(training), domains=training.domains
+    )
+    check_width(plain_frame(found), source, layout)
+    return plain_frame(found)
+
+
+def _layout(suffix: str, training: Training) -> Layout | None:
+    from cpclean.intake.layout import Layout
+    from cpclean.intake.textfile import text_suffix, usual_sep
+
+    kind = text_suffix(suffix)
+    if kind is None:
+        return None
+    return Layout(training.sep or usual_sep(kind), training.encoding, training.decimal)
+
+
+def kinds_of(training: Training) -> dict[str, str]:
+    """The kinds that were named for columns."""
+    found = {}
+    for text in training.kind:
+        column, _, kind = text.rpartition("=")
+        if not column or kind not in KINDS:
+            raise Mistake(f"--kind takes COLUMN=KIND, one of {', '.join(KINDS)}; got {text!r}.")
+        found[column] = kind
+    return found

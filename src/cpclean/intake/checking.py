@@ -1,0 +1,94 @@
+"""Tables that cannot be used are refused before they are built, by the rows of their file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cpclean.errors import offenders
+from cpclean.intake.choices import MOST_COLUMNS, Choices
+from cpclean.intake.layout import Layout
+from cpclean.intake.notes import Note
+from cpclean.intake.sentences import refusal
+from cpclean.intake.source_file import SourceFile
+
+# From so many rows on, numbers that nearly all differ are measurements rather than labels.
+MIN_MEASURED = 10
+_NAMED = 8  # columns that are listed
+
+
+def check_width(frame: Any, source: SourceFile, layout: Layout | None) -> None:
+    """Refuse too many columns, and a single one: its cells are separated otherwise."""
+    names = [str(name) for name in frame.columns]
+    if len(names) > MOST_COLUMNS:
+        raise refusal("columns", file=source.called, count=len(names), most=MOST_COLUMNS)
+    hints = source.hints(layout)
+    if len(names) == 1 and (not source.points or hints.get("separator")):
+        raise refusal("one_column", names[0][:40], file=source.called, **hints)
+
+
+def check_columns(frame: Any, choices: Choices) -> None:
+    """Refuse a label that is not there, and columns to drop that are not."""
+    names = [str(name) for name in frame.columns]
+    listed = offenders(map(repr, names), _NAMED)
+    if absent := [name for name in choices.drop if name not in names]:
+        raise refusal("not_there", absent[0], names=listed)
+    if choices.label in choices.drop:
+        raise refusal("label_dropped", choices.label, label=choices.label)
+    if choices.label not in names:
+        raise refusal("no_label", label=choices.label, names=listed)
+    if len(names) - len(set(choices.drop)) < 2:
+        raise refusal("only_label", label=choices.label)
+
+
+def check_rows(frame: Any, source: SourceFile, choices: Choices) -> list[Note]:
+    """Refuse rows that cannot be learnt from, and note those that are left out.
+
+    Building the table would refuse them too, but numbers its rows without those held out.
+    """
+    labels, file = frame[choices.label], source.called
+    _check_classes(labels, source)
+    unlabelled = labels.isna().to_numpy()
+    if unlabelled.all():
+        raise refusal("no_labels", choices.label, file=file)
+    if unlabelled.any() and not choices.drop_unlabelled:
+        raise refusal("unlabelled", choices.label, _where(unlabelled), file=file)
+    features = frame.drop(columns=choices.label)
+    check_finite(features, source)
+    empty = features.isna().all(axis=1).to_numpy() & ~unlabelled
+    if choices.domains:
+        empty = np.zeros_like(empty)  # what such a row can be is listed
+    if empty.any() and not choices.drop_empty:
+        raise refusal("nothing_known", None, _where(empty), file=file)
+    return [
+        Note(code, None, rows, {"count": len(rows)})
+        for code, rows in (("left_out", _where(unlabelled)), ("left_out_empty", _where(empty)))
+        if rows
+    ]
+
+
+def check_finite(frame: Any, source: SourceFile) -> None:
+    """Refuse infinite numbers: nothing is at a distance from them."""
+    for name, column in frame.select_dtypes("number").items():
+        infinite = np.isinf(column.to_numpy(dtype=np.float64, na_value=np.nan))
+        if infinite.any():
+            raise refusal("infinite", str(name), _where(infinite), file=source.called)
+
+
+def _check_classes(labels: Any, source: SourceFile) -> None:
+    """Refuse a column of measurements: what is predicted is one of a few labels."""
+    import pandas as pd
+
+    known = labels.dropna()
+    if not pd.api.types.is_float_dtype(known) or len(known) < MIN_MEASURED:
+        return
+    distinct = known.nunique()
+    if bool((known % 1 != 0).any()) and distinct > len(known) / 2:
+        raise refusal(
+            "measured", str(labels.name), file=source.called, distinct=distinct, count=len(known)
+        )
+
+
+def _where(mask: Any) -> tuple[int, ...]:
+    return tuple(np.flatnonzero(mask).tolist())

@@ -1,0 +1,148 @@
+"""The one way from a table file and choices to a task, for the terminal and the page alike."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cpclean.data.domains import DomainTable, plain_frame
+from cpclean.data.frames import columns_from
+from cpclean.data.incomplete import Ints
+from cpclean.data.table import IncompleteTable
+from cpclean.data.task import Task
+from cpclean.errors import TableWarning
+from cpclean.intake.checking import check_columns, check_rows, check_width
+from cpclean.intake.choices import Choices, ToPredict
+from cpclean.intake.cleaned import Original
+from cpclean.intake.notes import Note
+from cpclean.intake.predicting import as_classes, rows_to_predict
+from cpclean.intake.sentences import refusal
+from cpclean.intake.source_file import SourceFile
+from cpclean.intake.typed_repairs import typed_repairs
+
+# Notes of our own, and warnings of rooms that know nothing of files.
+Remark = Note | TableWarning
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A task out of a file.
+
+    Attributes
+    ----------
+    task : Task
+        Rows and points are named by their numbers in their files: 0 is the first below the header.
+    source : SourceFile
+    original : Original
+        What the cleaned table is written from.
+    notes : tuple of Note or TableWarning
+        What a person should know about it; `cpclean.intake.sentences.said` says it.
+    """
+
+    task: Task
+    source: SourceFile
+    original: Original
+    notes: tuple[Remark, ...]
+
+
+def read_whole(source: SourceFile, choices: Choices) -> Any:
+    """The training file as it stands: a pandas frame, or a DomainTable; refused if too wide."""
+    given = source.read(
+        choices.layout,
+        null_tokens=choices.null_tokens,
+        kinds=choices.kinds,
+        domains=choices.domains,
+    )
+    check_width(plain_frame(given), source, choices.layout)
+    return given
+
+
+def open_task(source: SourceFile, choices: Choices, to_predict: ToPredict) -> Opened:
+    """Read a training table, and what is to be predicted with it.
+
+    Parameters
+    ----------
+    source : SourceFile
+    choices : Choices
+    to_predict : HoldOut or PointsFile
+
+    Examples
+    --------
+    >>> from cpclean.intake.choices import HoldOut
+    >>> content = b"age,city,buys\\n40,A,no\\n,B,yes\\n30,B,no\\n65,A,yes\\n"
+    >>> source = SourceFile("'small.csv'", ".csv", lambda: content)
+    >>> opened = open_task(source, Choices("buys"), HoldOut(0.25))
+    >>> opened.task.row_names.tolist(), opened.task.point_names.tolist()
+    ([0, 1, 2], [3])
+    """
+    notes: list[Remark] = []
+    with noted(notes):
+        given = read_whole(source, choices)
+        whole = plain_frame(given)
+        check_columns(whole, choices)
+        frame = whole.drop(columns=list(choices.drop))
+        left_out = check_rows(frame, source, choices)
+        notes += left_out
+        found = rows_to_predict(frame, source, choices, to_predict)
+        gone = [row for note in left_out for row in note.rows]
+        gone += found.numbers.tolist() if found.held_out else []
+        rest = np.setdiff1d(np.arange(len(frame)), np.array(gone, dtype=np.int64))
+        table = _table(frame, given, rest, choices)
+        labels, more = as_classes(found, table.dataset.classes.tolist())
+        notes += [*found.notes, *more]
+        task = Task.of(
+            table,
+            found.frame,
+            labels,
+            row_names=rest[table.rows_kept],
+            point_names=found.numbers,
+            frame=given,
+        )
+    original = Original(whole, source.text(choices.layout), choices.domains, source.whole_columns)
+    return Opened(task, source, original, tuple(notes))
+
+
+def _table(frame: Any, given: Any, rest: Ints, choices: Choices) -> IncompleteTable:
+    kinds = {name: kind for name, kind in choices.kinds.items() if name not in choices.drop}
+    if isinstance(given, DomainTable):
+        if choices.repairs != "default":
+            raise refusal("domains_repairs")
+        repairs: Any = given.repairs
+    else:
+        columns = (
+            ()
+            if isinstance(choices.repairs, str)
+            else columns_from(frame, kinds, choices.null_tokens)
+        )
+        repairs = typed_repairs(columns, choices) or (
+            choices.repairs if isinstance(choices.repairs, str) else "default"
+        )
+    return IncompleteTable(
+        frame if len(rest) == len(frame) else frame.iloc[rest],
+        label=choices.label,
+        repairs=repairs,
+        prior=choices.prior,
+        kinds=kinds,
+        null_tokens=choices.null_tokens,
+        drop_unlabelled=choices.drop_unlabelled,
+    )
+
+
+@contextmanager
+def noted(notes: list[Remark]) -> Iterator[None]:
+    """Warnings about a table become notes, each once; others stay warnings."""
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        yield
+    told: set[str] = set()
+    for one in seen:
+        if not isinstance(one.message, TableWarning):
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+        elif one.message.what not in told:
+            told.add(one.message.what)
+            notes.append(one.message)

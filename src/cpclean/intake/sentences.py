@@ -1,0 +1,387 @@
+"""Notes in words: the same sentence for everybody, and each reader's own way out."""
+
+from __future__ import annotations
+
+import shlex
+import string
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from cpclean.errors import CPCleanError, TableWarning, offenders
+from cpclean.intake.notes import IntakeError, Note
+
+# Who reads it: a programmer, somebody at a terminal, somebody at the page's set-up.
+Reader = Literal["python", "terminal", "page"]
+
+_SAVE = "Save the table as CSV in the program that made it"
+
+
+@dataclass(frozen=True)
+class Saying:
+    """How a note is said.
+
+    Every part is a format: `{column}` and `{rows}` are the note's, the rest are its values. "sh"
+    quotes a value for a shell, "row|rows" puts one of two nouns behind a number.
+
+    Parameters
+    ----------
+    what : str
+        What there is to say.
+    python, terminal, page : str
+        What each reader can do about it; "" where there is nothing.
+    page_what : str
+        What to say on the page instead of `what`.
+    points : str
+        What can be done on the page if it is about the second file, with rows to predict.
+    field : str, optional
+        The choice that it is about, by its name in `Choices`.
+    """
+
+    what: str
+    python: str = ""
+    terminal: str = ""
+    page: str = ""
+    page_what: str = ""
+    points: str = ""
+    field: str | None = None
+
+
+def _everywhere(what: str, way_out: str = "", **more: Any) -> Saying:
+    return Saying(what, way_out, way_out, way_out, **more)
+
+
+_FILES = {
+    "no_file": _everywhere("there is no file {file}; the current folder is {folder!r}."),
+    "no_address": _everywhere("{file} cannot be fetched: {reason}."),
+    "directory": _everywhere("{file} is a directory; name a file in it."),
+    "suffix": _everywhere("path must name a {usable}; got {file}."),
+    "empty": _everywhere("{file} is empty: a table needs column names and rows."),
+    "not_text": _everywhere(
+        "{file} holds something other than text.",
+        f"{_SAVE}, or give the file the ending that belongs to it.",
+    ),
+    "package": Saying(
+        "reading {file} needs a package that is not installed.",
+        'Install it: pip install "cpclean[files]".',
+        'Install it: pip install "cpclean[files]".',
+        f"{_SAVE}, or ask the server's owner to run pip install \"cpclean[files]\".",
+    ),
+    "unreadable": Saying(
+        "{file} cannot be read as {format}: {reason}",
+        page=f"{_SAVE}.",
+        page_what="{file} cannot be read as {kind} file: it is damaged, or something else.",
+    ),
+    "chunks": _everywhere("{file} must be read as one table, not in chunks or sheets."),
+    "encoding": Saying(
+        "{file} cannot be read as {format}: {reason}.",
+        terminal="It is not {encoding}: save it as UTF-8, or name its encoding, such as "
+        "--encoding {likely}.",
+        page="Choose another encoding under More settings, or save the file as UTF-8.",
+        page_what="{file} has bytes that are not letters in {encoding}.",
+        points="Save it as UTF-8.",
+        field="encoding",
+    ),
+    "line_cells": Saying(
+        "{file} cannot be read as {format}: {reason}",
+        terminal="{separator}",
+        page="Put cells that hold the separator in quotes, or choose another separator under More "
+        "settings.",
+        page_what="line {line} of {file} has {seen} cells, where {expected} are expected.",
+        points="Put cells that hold the separator in quotes, or save it with commas.",
+        field="sep",
+    ),
+    "header_short": Saying(
+        "the rows of {file} have more cells than its header has names.",
+        "Name every column, or pass index_col=False if the lines only end with a separator.",
+        "Name every column, and take separators off the ends of the lines. {separator}",
+        "Name every column there, take separators off the ends of the lines, or choose another "
+        "separator under More settings.",
+        page_what="the rows of {file} have more cells than its first line has names.",
+        points="Name every column there, and take separators off the ends of the lines.",
+        field="sep",
+    ),
+    "one_column": Saying(
+        "{file} has one column only, {column!r}. A table has a label column and at least one "
+        "other, with their names in the first line.",
+        terminal="{separator}",
+        page="If something else separates its cells, choose another separator under More settings.",
+        points="If something else separates its cells, save it with commas.",
+        field="sep",
+    ),
+    "columns": _everywhere(
+        "{file} has {count:,} columns; the most is {most:,}. Among so many, all rows are about "
+        "equally far from each other.",
+        "Leave out those that say nothing about the label.",
+    ),
+    "domains_decimal": Saying(
+        "where a file lists domains, numbers are written with a point.",
+        "Leave out decimal.",
+        "Leave out --decimal.",
+        field="decimal",
+    ),
+    "domains_repairs": Saying(
+        "a file that lists domains brings its own candidates.",
+        "Leave out repairs.",
+        "Leave out --repairs.",
+        field="repairs",
+    ),
+}  # fmt: skip
+
+_COLUMNS = {
+    "no_label": Saying(
+        "there is no label column {label!r}; the columns are {names}.",
+        page_what="choose the label column: what the others are to predict.",
+        field="label",
+    ),
+    "label_dropped": Saying(
+        "the label column {label!r} cannot be dropped.",
+        page_what="the label column {label!r} cannot be left out.",
+        field="label",
+    ),
+    "not_there": _everywhere(
+        "there is no column {column!r} to drop; the columns are {names}.", field="drop"
+    ),
+    "only_label": Saying(
+        "besides the label {label!r} a table needs at least one column.",
+        page_what="besides the label, at least one column has to stay.",
+        field="label",
+    ),
+    "measured": _everywhere(
+        "the label column {column!r} of {file} has {distinct:,} different numbers in {count:,} "
+        "rows, as measurements do. What is predicted is one of a few labels.",
+        "Name another column, or put ranges such as low and high in its place.",
+        field="label",
+    ),
+    "infinite": _everywhere(
+        "column {column!r} of {file} has infinite values in row {rows}.",
+        "Empty these cells, which makes them holes, or put numbers in their place.",
+    ),
+    "candidates": _everywhere(
+        "the candidates of {column!r} are {kind}, with | between them, such as {example}; got "
+        "{got!r}.",
+        field="repairs",
+    ),
+}  # fmt: skip
+
+_ROWS = {
+    "unlabelled": Saying(
+        "every row of {file} needs a label; missing in row {rows}.",
+        "Leave these rows out with drop_unlabelled=True.",
+        "Leave these rows out with --drop-unlabelled.",
+        "Tick “leave out rows without a label” to go on without them.",
+        field="drop_unlabelled",
+    ),
+    "no_labels": _everywhere("no row of {file} has a label in column {column!r}.", field="label"),
+    "nothing_known": Saying(
+        "every row of {file} needs at least one value besides its label; nothing is known of row "
+        "{rows}.",
+        "Leave these rows out with drop_empty=True.",
+        "Leave these rows out with --drop-empty.",
+        "Tick “leave out rows with nothing but a label” to go on without them.",
+        field="drop_empty",
+    ),
+    "none_complete": Saying(
+        "no row of {file} is complete, so none can be held out to validate with.",
+        "Name complete rows.",
+        "Name complete rows with --val.",
+        "Give complete rows in a file of their own.",
+        field="share",
+    ),
+    "labels_once": Saying(
+        "every label of {file} is on one row only, so none can be held out to validate with.",
+        "Name complete rows.",
+        "Name complete rows with --val.",
+        "Give complete rows in a file of their own.",
+        field="share",
+    ),
+    "share_of_none": Saying(
+        "a share of {share:g} of {count:row|rows} is none.",
+        "Hold out a larger share, or name rows.",
+        "Take a larger --val-share, or name rows with --val.",
+        "Take a larger share, or give complete rows in a file of their own.",
+        page_what="{percent:g} % of {count:row|rows} is none.",
+        field="share",
+    ),
+    "domains_points": Saying(
+        "where a file lists domains, no rows are held out.",
+        "Name the validation rows.",
+        "Name the validation rows with --val.",
+        field="share",
+    ),
+    "points_holes": _everywhere(
+        "every row of {file} has holes; points to predict have to be complete.", field="points"
+    ),
+    "points_labels": _everywhere(
+        "validation labels must be such as the table has, {known}; got {got}.",
+        "Spell them alike, or take their column out of {file}.",
+        field="points",
+    ),
+}  # fmt: skip
+
+_REMARKS = {
+    "left_out": _everywhere("{count:row has no label and is|rows have no label and are} left out."),
+    "left_out_empty": _everywhere(
+        "{count:row has nothing but a label and is|rows have nothing but a label and are} left out."
+    ),
+    "points_unlabelled": _everywhere(
+        "{count} of {total:row|rows} of {file} have no label, so accuracy is not known."
+    ),
+    "points_left_out": _everywhere(
+        "{count} of {total:row|rows} of {file} have holes and are left out: points to predict have "
+        "to be complete."
+    ),
+    "points_unknown": _everywhere(
+        "{count} of {total:row|rows} to predict have a label that no row to learn from has, such "
+        "as {got}: whatever is predicted for them counts as wrong."
+    ),
+    "fewer_held": _everywhere(
+        "{wanted:row was|rows were} to be held out, but only {complete:is|are} complete; "
+        "{held:of them is|of them are}."
+    ),
+    "maybe_null": Saying(
+        "column {column!r} holds {value!r} {count:time|times}.",
+        "If it stands for nothing, name it in null_tokens.",
+        "If it stands for nothing, say so: --null {bare:sh}.",
+        "If it stands for nothing, say so under More settings.",
+        field="null_tokens",
+    ),
+    "maybe_date": Saying(
+        "column {column!r} is text such as {value!r}, every one a category of its own.",
+        "If it is a date: kinds={{{column!r}: \"date\"}}.",
+        "If it is a date: --kind {date:sh}.",
+        "If it is a date, choose that kind for it.",
+        field="kinds",
+    ),
+    "maybe_day_first": Saying(
+        "column {column!r} is text such as {value!r}, every one a category of its own.",
+        "If it is a date: write it as 2024-05-31 and name its kind.",
+        "If it is a date: write it as 2024-05-31 and say --kind {date:sh}.",
+        "If it is a date: write it as 2024-05-31, and choose that kind for it.",
+        field="kinds",
+    ),
+    "maybe_comma": Saying(
+        "column {column!r} is text such as {value!r}, every one a category of its own.",
+        "If it is a number: decimal=\",\".",
+        "If it is a number: --decimal ,.",
+        "If it is a number, choose the comma as decimal sign under More settings.",
+        field="decimal",
+    ),
+    "unobserved": _everywhere("column {column!r} plays no part: no value is observed."),
+    "constant": _everywhere("column {column!r} plays no part: every observed value is the same."),
+}  # fmt: skip
+
+
+def _doubt(words: str) -> Saying:
+    return Saying(
+        f"column {{column!r}} {words}.",
+        "If it tells nothing about the label, leave it out.",
+        "If it tells nothing about the label, leave it out: --drop {column:sh}.",
+        "If it tells nothing about the label, leave it out.",
+        field="drop",
+    )
+
+
+_DOUBTS = {
+    "rounded": _doubt("is rounded: it has whole numbers beyond 2**53"),
+    "row_number": _doubt("looks like a row number: whole numbers without gaps"),
+    "identifier": _doubt("looks like an identifier: {distinct:,} values, nearly all distinct"),
+    "many_categories": _doubt("has many categories: {distinct:,}"),
+}
+
+SAYINGS: dict[str, Saying] = {**_FILES, **_COLUMNS, **_ROWS, **_REMARKS, **_DOUBTS}
+
+# What rooms that know nothing of terminals and pages call a field, and what readers call it.
+_NAMES: dict[str, dict[str, str]] = {
+    "n_neighbors": {"terminal": "--neighbors", "page": "the number of neighbours"},
+    "kinds": {"terminal": "--kind"},
+}
+# The way out of what these rooms say about a field.
+_WAYS: dict[str, dict[str, str]] = {
+    "kinds": {
+        "terminal": "Name another kind for it, for instance --kind {category:sh}.",
+        "page": "Choose another kind for it, for instance categorical.",
+    },
+    "max_candidates": {
+        "terminal": "Leave out columns that tell nothing about the label, with --drop.",
+        "page": "Give these columns fewer candidates.",
+    },
+}
+
+
+class _Words(string.Formatter):
+    """Formats that put nouns behind numbers, and quote for a shell."""
+
+    def format_field(self, value: Any, format_spec: str) -> Any:
+        one, bar, many = format_spec.partition("|")
+        if bar:
+            return f"{value:,} {one if value == 1 else many}"
+        if format_spec == "sh":
+            return shlex.quote(str(value))
+        return super().format_field(value, format_spec)
+
+
+def said(about: Note | Exception, reader: Reader) -> str:
+    """A note, an error or a warning in words; it begins small.
+
+    Parameters
+    ----------
+    about : Note, CPCleanError, TableWarning, or any other exception
+    reader : {"python", "terminal", "page"}
+        Who reads it; the way out is theirs.
+
+    Examples
+    --------
+    >>> from cpclean.errors import QueryError
+    >>> error = QueryError("n_neighbors must be an int; got 'x'.", field="n_neighbors")
+    >>> said(error, "terminal"), said(error, "page")
+    ("--neighbors must be an int; got 'x'.", "the number of neighbours must be an int; got 'x'.")
+    """
+    if isinstance(about, IntakeError):
+        about = about.note
+    if isinstance(about, Note):
+        what, way_out = parts(about, reader)
+        return f"{what} {way_out}".strip()
+    if not isinstance(about, CPCleanError | TableWarning) or about.field is None:
+        return str(about)
+    field, what = about.field, about.what
+    name = _NAMES.get(field, {}).get(reader)
+    if name is not None and what.startswith(f"{field} "):  # errors begin with what they are about
+        what = name + what.removeprefix(field)
+    way_out = about.way_out
+    if way_out and (own := _WAYS.get(field, {}).get(reader)) is not None:
+        way_out = _Words().vformat(own, (), {"category": f"{about.column}=categorical"})
+    return f"{what} {way_out}".strip()
+
+
+def parts(note: Note, reader: Reader) -> tuple[str, str]:
+    """What there is to say, and what this reader can do about it."""
+    saying = SAYINGS[note.code]
+    what, way_out = saying.what, getattr(saying, reader)
+    if reader == "page":
+        what = saying.page_what or what
+        way_out = saying.points if note.values.get("points") and saying.points else way_out
+    values = _values(note)
+    words = _Words()
+    return words.vformat(what, (), values), words.vformat(way_out, (), values)
+
+
+def _values(note: Note) -> Mapping[str, Any]:
+    return {
+        "column": note.column,
+        "rows": offenders(note.rows),
+        "date": f"{note.column}=date",
+        "separator": "",
+        "encoding": "utf-8",
+        "likely": "latin-1",
+        **note.values,
+    }
+
+
+def refusal(
+    code: str, column: str | None = None, rows: tuple[int, ...] = (), **values: Any
+) -> IntakeError:
+    """The error that says so."""
+    note = Note(code, column, rows, values)
+    what, way_out = parts(note, "python")
+    return IntakeError(what, way_out, note=note, field=SAYINGS[code].field)
