@@ -28,6 +28,24 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         warming.warm_up()
 
 
+# Files are handed out in this order, then as they come: the longest first, so that no worker is
+# left with one at the end. Two that mostly wait for a browser are never begun together.
+LONGEST = (
+    "web/test_browser.py",
+    "queries/test_agreement.py",
+    "cli/test_files.py",
+    "web/test_browser_looks.py",
+    "queries/test_reference.py",
+    "report/test_browser.py",
+    "web/test_serve.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    places = {f"tests/{name}": place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.nodeid.split("::")[0], len(LONGEST)))
+
+
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
     """A Chromium; a module's own, for one process can hold only one at a time."""
