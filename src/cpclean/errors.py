@@ -89,19 +89,19 @@ class UnknownRowError(CPCleanError, KeyError):
 
 
 class StorageError(CPCleanError):
-    """A storage cannot be opened or gone on with; nothing was lost."""
+    """A storage cannot be opened or used any more; nothing that was saved is lost."""
 
 
 class LockedError(StorageError):
-    """Somebody else is writing for too long; the same may be tried again."""
+    """Somebody else has been writing for too long; the same call may be repeated."""
 
 
 class FullError(StorageError):
-    """There is no room left to write; the same may be tried again after making some."""
+    """There is no space left to write; the same call may be repeated once there is."""
 
 
 class GoneError(StorageError):
-    """The database cannot be reached any more; the same may be tried again when it is back."""
+    """The database cannot be reached; the same call may be repeated when it is back."""
 
 
 class FutureError(StorageError):
@@ -109,7 +109,7 @@ class FutureError(StorageError):
 
 
 class RefusedError(StorageError, ValueError):
-    """What was to be stored does not fit what is there or is no event at all."""
+    """What was to be saved is not valid, or does not fit what is saved already."""
 
 
 def offenders(found: Iterable[object], limit: int = 3) -> str:

@@ -110,14 +110,15 @@ def _from_arrow(content: bytes, library: str) -> Any:
 
 
 def _packed_series(series: Any, into: Packer, where: str) -> Any:
+    import pandas
+
     dtype, values = series.dtype, series.array
     head = {"dtype": str(dtype)}
     if isinstance(dtype, np.dtype) and dtype.kind in "biufc":
         return {**head, "array": into.array(series.to_numpy(), where)}
     if isinstance(dtype, np.dtype) and dtype.kind in "mM":
         return {**head, "ticks": into.array(series.to_numpy().view(np.int64), where)}
-    kind = type(dtype).__name__
-    if kind == "DatetimeTZDtype":
+    if isinstance(dtype, pandas.DatetimeTZDtype):
         ticks = series.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
         zone = packed_zone(dtype.tz, where)
         return {
@@ -125,17 +126,18 @@ def _packed_series(series: Any, into: Packer, where: str) -> Any:
             "zone": zone,
             "ticks": into.array(ticks.view("i8"), where),
         }
-    if kind == "CategoricalDtype":
+    if isinstance(dtype, pandas.CategoricalDtype):
         categories = _packed_series(values.categories.to_series(), into, where)
         codes = into.array(np.asarray(values.codes), where)
         return {"categories": categories, "ordered": bool(dtype.ordered), "codes": codes}
-    if type(values).__name__ in ("IntegerArray", "FloatingArray", "BooleanArray"):
+    arrays = pandas.arrays
+    if isinstance(values, arrays.IntegerArray | arrays.FloatingArray | arrays.BooleanArray):
         missing = np.asarray(series.isna())
         plain = dtype.numpy_dtype if hasattr(dtype, "numpy_dtype") else np.dtype(bool)
         filled = series.to_numpy(dtype=plain, na_value=plain.type(0))
         where_null = into.array(missing, where)
         return {**head, "array": into.array(filled, where), "missing": where_null}
-    if kind == "StringDtype":
+    if isinstance(dtype, pandas.StringDtype):
         texts = [None if null else text for text, null in zip(series, series.isna(), strict=True)]
         return {**head, "storage": dtype.storage, "texts": texts}
     objects = np.empty(len(series), dtype=object)
@@ -162,9 +164,10 @@ def _unpacked_series(stored: Any, source: Unpacker) -> Any:
     if "ticks" in stored:
         return pandas.Series(source.array(stored["ticks"]).view(dtype))
     if "missing" in stored:
-        kinds = {"b": "BooleanArray", "f": "FloatingArray"}
+        arrays = pandas.arrays
+        kinds = {"b": arrays.BooleanArray, "f": arrays.FloatingArray}
         values = source.array(stored["array"]).copy()
-        made = getattr(pandas.arrays, kinds.get(values.dtype.kind, "IntegerArray"))
+        made = kinds.get(values.dtype.kind, arrays.IntegerArray)
         return pandas.Series(made(values, source.array(stored["missing"]).copy()))
     if "array" in stored:
         return pandas.Series(source.array(stored["array"]), copy=True)
@@ -194,8 +197,10 @@ def pack_index(index: Any, into: Packer) -> Any:
     """The index of a pandas frame; None for anything else."""
     if index is None:
         return None
+    import pandas
+
     names = [packed(name, "the names of the index") for name in index.names]
-    if type(index).__name__ == "RangeIndex":
+    if isinstance(index, pandas.RangeIndex):
         return {"range": [index.start, index.stop, index.step], "names": names}
     levels = [
         _packed_series(index.get_level_values(level).to_series(), into, "the index")

@@ -29,18 +29,15 @@ def header(belongs: Mapping[str, Any]) -> Line:
 
 def belongs_of(line: bytes, path: Path) -> dict[str, Any]:
     """What the first line says that the answers belong to."""
-    try:
-        found = json.loads(line)
-        version, theirs = found["version"], found["belongs"]
-        usable = found["cpclean"] == "answers" and isinstance(theirs, dict)
-    except (ValueError, TypeError, KeyError):
-        usable = False
-    if line.startswith(b'{"number": '):
+    found = _object(line) or {}
+    version, theirs = found.get("version"), found.get("belongs")
+    if found.keys() >= {"number", "kind", "row"}:  # an event, as the page exports them
         raise JournalError(
             f"{str(path)!r} lists every event of a project, including those that were undone. "
             "Export the answers that count instead: answers.jsonl, or /api/export?what=log."
         )
-    if not usable or not isinstance(version, int):
+    ours = found.get("cpclean") == "answers"
+    if not ours or not isinstance(version, int) or not isinstance(theirs, dict):
         raise JournalError(
             f"{str(path)!r} is not a log of answers: its first line says something else. "
             "Choose another file for the answers; this one was not changed."
@@ -50,7 +47,7 @@ def belongs_of(line: bytes, path: Path) -> dict[str, Any]:
             f"{str(path)!r} was written by a newer cpclean (format {version}; this one reads "
             f"formats up to {VERSION}). Upgrade cpclean, or choose another file."
         )
-    return dict(theirs)
+    return theirs
 
 
 def check_belongs(path: Path, theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> None:
@@ -69,20 +66,13 @@ def is_torn_header(content: bytes) -> bool:
         return True
     if b"\n" in content or not content.startswith(_BEGINNING):
         return False
-    try:
-        json.loads(content)
-    except ValueError:
-        return True
-    return False
+    return _object(content) is None
 
 
 def parsed(line: bytes, number: int, path: Path) -> Line:
     """The event of a line."""
-    try:
-        event = json.loads(line)
-    except ValueError:
-        event = None
-    if isinstance(event, dict):
+    event = _object(line)
+    if event is not None:
         return event
     text = line[:60].decode(errors="replace")
     raise JournalError(
@@ -107,3 +97,12 @@ def apply(entries: list[Line], event: Line, where: str) -> None:
             f"got {json.dumps(event)[:80]}."
         )
     entries.append(event)
+
+
+def _object(line: bytes) -> Line | None:
+    """The JSON object in a line; None if there is none."""
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
