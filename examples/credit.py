@@ -65,5 +65,5 @@ for question in session.ask(given.top):
     likeliest = question.candidates[int(np.argmax(question.prior))]
     print(
         f"row {question.row}: ask for {', '.join(holes)} (our guess: {likeliest}); "
-        f"{len(question.why.points)} uncertain predictions may depend on it"
+        f"uncertain predictions that may depend on it: {len(question.why.points)}"
     )

@@ -67,7 +67,7 @@ def test_tumours() -> None:
 def test_credit() -> None:
     told = run("credit.py", "--data-dir", DATA, "--sample", 250, "--top", 3)
     assert "predictions are certain" in told
-    assert told.count("uncertain predictions may depend on it") == 3
+    assert told.count("uncertain predictions that may depend on it: ") == 3
 
 
 def test_credit_says_which_file_it_misses(tmp_path: Path) -> None:

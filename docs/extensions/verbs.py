@@ -1,7 +1,7 @@
 """A directive that writes the reference of the command line from the commands themselves.
 
-``{verbs}`` becomes one section a command: what its ``--help`` says, in the page's own layout. So
-the page cannot tell anything else than the terminal does.
+``{verbs}`` becomes one section for each command, with the text of its ``--help`` in the layout of
+the page. So the page always says the same as the terminal.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _described(command: click.Command, context: click.Context) -> list[nodes.Nod
 
 
 def _overview(commands: list[tuple[str, click.Command]]) -> nodes.bullet_list:
-    """One line a command, with a link to its section."""
+    """One line for each command, with a link to its section."""
     listed = nodes.bullet_list()
     for name, command in commands:
         link = nodes.reference("", "", internal=True, refid=f"cpclean-{name}")
@@ -59,7 +59,7 @@ def _overview(commands: list[tuple[str, click.Command]]) -> nodes.bullet_list:
 
 
 def _prose(command: click.Command) -> list[nodes.Node]:
-    """The help text; what click is told not to wrap is shown as it is written."""
+    """The help text; paragraphs that click does not wrap are shown as they are written."""
     found: list[nodes.Node] = []
     for part in inspect.cleandoc(command.help or "").split("\n\n"):
         lines = part.splitlines()
@@ -73,10 +73,10 @@ def _prose(command: click.Command) -> list[nodes.Node]:
 
 
 def _options(command: click.Command, context: click.Context) -> nodes.definition_list:
-    """Every option that has something to say about itself."""
-    told = [param.get_help_record(context) for param in command.get_params(context)]
+    """Every option that has a help text."""
+    records = [param.get_help_record(context) for param in command.get_params(context)]
     listed = nodes.definition_list(classes=["verb-options"])
-    for names, meaning in (record for record in told if record and record[1]):
+    for names, meaning in (record for record in records if record and record[1]):
         term = nodes.term()
         term += nodes.literal(text=names)
         definition = nodes.definition()
@@ -88,7 +88,7 @@ def _options(command: click.Command, context: click.Context) -> nodes.definition
 
 
 def _paragraph(text: str) -> nodes.paragraph:
-    """A paragraph in which options, and what stands between backticks, are literal."""
+    """A paragraph in which options, and text between backticks, are literal."""
     found = nodes.paragraph()
     for number, part in enumerate(re.split(r"(--[a-z][a-z-]*|`[^`]+`)", text)):
         found += nodes.literal(text=part.strip("`")) if number % 2 else nodes.Text(part)
@@ -100,6 +100,6 @@ def _literal(text: str) -> nodes.literal_block:
 
 
 def setup(app: Any) -> dict[str, Any]:
-    """Tell Sphinx of the directive."""
+    """Register the directive."""
     app.add_directive("verbs", Verbs)
     return {"version": "1", "parallel_read_safe": True, "env_version": 1}
