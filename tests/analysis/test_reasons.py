@@ -67,5 +67,5 @@ def test_what_the_answers_settle(settles: tuple[int, ...], n_points: int, told: 
     words = replace(REASON, outcomes=outcomes, n_points=n_points).words
     assert told in words
     near = "one open prediction" if n_points == 1 else "4 open predictions"
-    assert words.startswith(f"It can be among the nearest rows of {near}.")
+    assert words.startswith(f"This row can be among the nearest rows of {near}.")
     assert words.endswith("remove 25.0% of the doubt in all predictions together.")

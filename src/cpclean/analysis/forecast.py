@@ -76,7 +76,7 @@ class Run:
     Attributes
     ----------
     session : CleaningSession
-        Its own copy, which is told the answers.
+        Its own copy, which gets the answers.
     answer : function of a Question
         Gives the arguments for `CleaningSession.tell`.
     max_answers : int
@@ -103,7 +103,7 @@ class Run:
         return len(self.session.history) - self.begins if self.done else None
 
     def step(self) -> None:
-        """Ask, and tell the answer."""
+        """Ask, and answer."""
         question = self.session.ask()
         self.done = question is None
         if question is None or len(self.shares) > self.max_answers:
@@ -113,7 +113,7 @@ class Run:
 
 
 class Forecast:
-    """Several runs side by side, which can be taken a step at a time or to the end.
+    """Several runs side by side, which can be taken step by step or to the end.
 
     Parameters
     ----------

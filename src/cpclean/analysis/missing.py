@@ -81,8 +81,8 @@ def missing(table: IncompleteTable) -> Missing:
     Examples
     --------
     >>> import pandas as pd
-    >>> frame = pd.DataFrame({"age": [18, None, 65], "city": ["A", None, None], "y": [0, 1, 1]})
-    >>> found = missing(IncompleteTable(frame, label="y"))
+    >>> frame = pd.DataFrame({"age": [18, None, 65], "city": ["A", None, None], "size": [1, 2, 3]})
+    >>> found = missing(IncompleteTable(frame, label=[0, 1, 1]))
     >>> [(one.name, one.holes) for one in found.columns]
     [('city', 2), ('age', 1)]
     >>> [(one.columns, one.rows) for one in found.together]

@@ -76,9 +76,9 @@ class Reason:
     @property
     def words(self) -> str:
         """The reason in two or three sentences."""
-        told = [f"It can be among the nearest rows of {count(self.n_points, 'open prediction')}."]
-        if self.n_points == 1:
-            told = ["It can be among the nearest rows of one open prediction."]
+        one_only = self.n_points == 1
+        near = "one open prediction" if one_only else count(self.n_points, "open prediction")
+        told = [f"This row can be among the nearest rows of {near}."]
         if self.expected is not None:
             told.append(self._settled)
         told.append(

@@ -45,7 +45,7 @@ def share_axis(drawing: Lines) -> tuple[float, float, float]:
 
 
 def whole_ticks(first: float, last: float, most: int) -> list[float]:
-    """Round whole numbers from first to last, at most about so many.
+    """Round whole numbers from first to last, at most about `most` of them.
 
     >>> whole_ticks(0, 47, 5), whole_ticks(0, 3, 8)
     ([0, 10, 20, 30, 40], [0, 1, 2, 3])

@@ -1,4 +1,4 @@
-"""Pictures of what analysis has found: which curves, bars and squares, and the numbers in a table.
+"""Pictures of what analysis has found: curves, bars and squares, and their numbers in a table.
 
 Nothing is worked out here; see `cpclean.analysis`.
 """
@@ -157,7 +157,7 @@ def gains(found: Sequence[RowGain]) -> Picture:
     """The rows with the largest expected gain."""
     return Picture(
         "gains",
-        "What each row would tell",
+        "How much knowing each row would help",
         gains_in_words(found),
         Bars(
             tuple(one.name for one in found),

@@ -1,8 +1,8 @@
 """Pictures as SVG: within a page they need no script, and in a file no page.
 
 Colours come from classes (`s1`, `f1` and so on; see ``templates/svg.css``), so that they follow the
-light or dark look of a page. Nothing is told by colour alone: lines have dashes, bars have stripes
-and texts.
+light or dark look of a page. No information is in the colour alone: lines have dashes, bars have
+stripes and texts.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ LEFT = 50  # beside the plot, for the numbers of the upright axis
 def _lines(
     sheet: Sheet, drawing: Lines, width: int, legend: int, shift: float = 0, down: float = 0
 ) -> float:
-    """Draw curves below a legend with room for so many; returns where that ends."""
+    """Draw curves below a legend with room for `legend` lines; returns the height."""
     left, right, tall = shift + LEFT, shift + width - 22, 260 if width >= WIDE else 220
     top = down + 14 + 20 * legend
     bottom = top + tall

@@ -1,6 +1,6 @@
-"""Pictures as Plotly figures, in plain dicts: what a page holds and a notebook shows.
+"""Pictures as Plotly figures, in plain dicts, for pages and notebooks.
 
-Names from a table are escaped: Plotly reads tags in texts, and links among them.
+Names from a table are escaped, because Plotly interprets tags in texts, links included.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ GAP = 108  # between pictures of one figure, in pixels
 
 @dataclass(frozen=True)
 class Look:
-    """Colours that can be told apart by everybody, on a light or on a dark ground."""
+    """Colours that colour-blind people can distinguish, on a light or a dark ground."""
 
     paper: str
     ink: str

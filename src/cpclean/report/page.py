@@ -46,38 +46,38 @@ def report(
     settings: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> Report:
-    """What the holes of a table mean for predictions, as one HTML page that needs no network.
+    """What the holes of a table mean for predictions, as one self-contained HTML page.
 
     Parameters
     ----------
     subject : CleaningSession or CertainKNeighborsClassifier
-        It is not changed.
-    path : optional
-        A file to write the page to.
+        What the page is about; it is not changed.
+    path : str or Path, optional
+        Where to save the page.
     X, y : points to predict and, if they are known, their labels
         For a classifier; a session has its own.
     title : str, optional
         What the table is called.
     interactive : bool
-        Whether the pictures react to a pointer, which takes 5 MB of script in the page. Without,
+        Whether the pictures react to a pointer, which takes 5 MB of script in the page. Otherwise
         the same pictures stand still and the file is small.
     n_rows : int
-        How many of the rows that matter most are told with their reasons.
+        How many of the rows that matter most are explained.
     row_names : sequence, optional
         What a reader calls each row, such as its number in a file.
     truth : optional
-        As in `simulate`: the true rows. Adds what true answers bring in the session's order and in
-        random order.
+        The true rows, as in `simulate`. Adds a comparison of the session's order with random order
+        when all answers are true.
     histories : dict from name to history, optional
         Histories of other sessions to compare with.
     n_random : int
-        How many random orders, with a truth.
+        How many random orders to compare with, if the truth is given.
     seconds : float
-        How long the estimate of what is to come may take.
+        How long the forecast may take.
     random_state : int
-        Of the estimates.
+        Seed of the estimates.
     settings : dict, optional
-        More lines for the list of settings.
+        Additional lines for the list of settings.
     progress : function of a text, optional
         Called before each step that takes a while.
 
@@ -142,7 +142,7 @@ class Report:
         return _rendered(self._contents, self._interactive)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the page to a file, which is whole or not there."""
+        """Save the page to a file: all of it, or nothing."""
         place = Path(path).expanduser()
         draft = place.with_name(f".part-{os.getpid()}-{place.name}")
         try:
@@ -154,8 +154,8 @@ class Report:
         return place
 
     def _repr_html_(self) -> str:
-        # In a frame, so that neither style touches the other; without script, or every saved
-        # notebook would grow by 5 MB a page.
+        # In a frame, so that neither style sheet affects the other; without script, or every saved
+        # notebook would grow by 5 MB per page.
         page = escape(_rendered(self._contents, interactive=False))
         return (
             f'<iframe srcdoc="{page}" title="cpclean report" sandbox="" '
@@ -170,10 +170,10 @@ class Report:
 
 
 def _session(subject: Any, X: Any, y: Any) -> CleaningSession:
-    """The session itself, or one that has a classifier's table and these points."""
+    """The session itself, or one with a classifier's table and these points."""
     if isinstance(subject, CleaningSession):
         if X is not None or y is not None:
-            raise CPCleanError("a session has its own validation points: leave X and y out.")
+            raise CPCleanError("a session has its own validation points: leave out X and y.")
         return subject
     if not isinstance(subject, CertainKNeighborsClassifier):
         raise CPCleanError(

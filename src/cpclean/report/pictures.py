@@ -1,4 +1,4 @@
-"""What a picture shows, said once.
+"""What a picture shows, described once.
 
 A picture is drawn three times: as SVG (`drawn`), which needs no script; as a Plotly figure
 (`figures`); and as a table of its numbers, for those who cannot see it. All three come from here,
@@ -17,7 +17,7 @@ DASHES = ("solid", "dash", "dashdot", "dot")
 
 @dataclass(frozen=True)
 class Curve:
-    """A line through points, and a band around it; told from others by colour and by dashes.
+    """A line through points, and a band around it; curves differ by colour and by dashes.
 
     `dot` marks where it ends: that is where things stand now.
     """
@@ -50,7 +50,7 @@ class Bars:
     """Bars from left to right, one below the other.
 
     `marked` bars are filled with stripes; `keys` says what plain and marked bars are. `line` is an
-    upright line to compare with. `low` and `high` are the ends of whiskers.
+    upright line to compare with. `low` and `high` are the ends of thin lines across the bars.
     """
 
     labels: tuple[str, ...]
@@ -78,7 +78,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawing, its title, what it says in one sentence, and its numbers as a table."""
+    """A drawing, its title, what it says in a sentence, and its numbers as a table."""
 
     name: str
     title: str
@@ -89,7 +89,7 @@ class Picture:
 
 
 def thinned(size: int, most: int = 200) -> list[int]:
-    """At most so many places out of a long row of them, the ends included.
+    """At most `most` of `size` places, evenly spread, both ends included.
 
     >>> thinned(3), thinned(10, 4)
     ([0, 1, 2], [0, 3, 6, 9])

@@ -1,7 +1,7 @@
 """Plotly figures for notebooks.
 
-All have a light look; ``dark=True`` gives the dark one. Colours can be told apart by everybody,
-and nothing is told by colour alone.
+They are light, or dark with ``dark=True``. The colours can be distinguished by colour-blind people,
+and no information is in the colour alone.
 """
 
 from __future__ import annotations
@@ -39,16 +39,17 @@ def plot_certainty(
     Parameters
     ----------
     progress : CleaningSession, or its history
-        A history is drawn as it is; what follows needs a session.
+        A history is drawn as it is; a forecast needs a session.
     ahead : bool
-        Whether to add an estimate: copies of the session ask on, and answers are drawn from the
-        prior. The band is from the smallest to the largest of the runs.
+        Whether to add a forecast: copies of the session go on asking, and answers are drawn from
+        the prior. The band runs from the lowest to the highest of the runs.
     truth : optional
-        As in `simulate`. Adds what true answers bring, in the session's order and at random.
+        As in `simulate`. Adds what true answers bring in the session's order and in random order.
     n_random : int
         How many random orders.
     seconds : float
-        When to stop looking ahead; what is known then is drawn. With a truth, ten times as long.
+        When to stop the forecast; what there is by then is drawn. With a truth, the comparison may
+        take ten times as long.
     random_state : int
     dark : bool
 
@@ -102,7 +103,7 @@ def plot_holes(table: IncompleteTable | CleaningSession, *, dark: bool = False) 
 
 
 def plot_gains(session: CleaningSession, n: int = 20, *, dark: bool = False) -> Any:
-    """The n rows whose cleaning is expected to take most doubt from the predictions."""
+    """The n rows whose cleaning is expected to remove most doubt from the predictions."""
     return _shown(compose.gains(row_gains(session, n)), dark=dark)
 
 
@@ -124,7 +125,7 @@ def plot_columns(
 def plot_shares(
     model: CertainKNeighborsClassifier | CleaningSession, X: Any = None, *, dark: bool = False
 ) -> Any:
-    """How open predictions are: the certain ones, and the winner's share among the others.
+    """How open predictions are: how many are certain, and the winner's share for the others.
 
     Parameters
     ----------
@@ -134,7 +135,7 @@ def plot_shares(
     """
     if isinstance(model, CleaningSession):
         if X is not None:
-            raise CPCleanError("a session has its own validation points: leave X out.")
+            raise CPCleanError("a session has its own validation points: leave out X.")
         return _shown(compose.shares(Predictions.of(model.view)), dark=dark)
     if X is None:
         raise CPCleanError("plot_shares needs points to predict for a classifier: X=...")
@@ -143,7 +144,7 @@ def plot_shares(
 
 
 def _shown(*pictures: Picture, dark: bool) -> Any:
-    import plotly.graph_objects as go  # takes a while, and the page does without
+    import plotly.graph_objects as go  # takes a while, and the page does not need it
 
     return go.Figure(figure(*pictures, dark=dark))
 

@@ -1,4 +1,4 @@
-"""SVG, element by element: text is escaped, numbers are rounded, and nothing else is allowed in."""
+"""The one SVG writer: elements with escaped text and rounded numbers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Place = tuple[float, float]
 
 
 class Sheet:
-    """An SVG in the making.
+    """An SVG that elements are added to.
 
     Attributes of elements are keywords: ``stroke_width=2`` is ``stroke-width="2"``, and
     ``class_="rule"`` is ``class="rule"``.
