@@ -11,6 +11,8 @@ from cpclean.projects.project import Project
 from cpclean.storage.contract import Storage
 from cpclean.web.desk.desk import Desk
 
+UPLOAD_LIMIT = 50 * 2**20
+
 
 @runtime_checkable
 class NamedPlace(Protocol):
@@ -39,6 +41,8 @@ class Workplace:
     storage : Storage or None
     stopping : threading.Event
         Set when the server is about to end; whoever streams looks at it.
+    upload_limit : int
+        The most bytes that the files of a new project may have together.
     """
 
     def __init__(
@@ -50,6 +54,7 @@ class Workplace:
         self.storage: Storage | None = None
         self.desk: Desk | None = None
         self.stopping = Event()
+        self.upload_limit = UPLOAD_LIMIT
         self._open_place = open_place
         self._lease_seconds, self._answers_per_row = lease_seconds, answers_per_row
         self._lock = Lock()

@@ -22,6 +22,7 @@ from cpclean.errors import CPCleanError
 from cpclean.intake.layout import SEPARATORS, Layout
 from cpclean.intake.reading import SUFFIXES
 from cpclean.intake.sentences import said
+from cpclean.web.desk.workplace import Workplace
 from cpclean.web.pages import forms, wording
 from cpclean.web.pages.drafting import Look, look, project_of
 from cpclean.web.pages.drafts import (
@@ -33,7 +34,6 @@ from cpclean.web.pages.drafts import (
 )
 
 MOST_DRAFTS = 8  # uploads that wait for their second step; the oldest goes first
-UPLOAD_LIMIT = 50 * 2**20
 ACCEPT = ",".join(dict.fromkeys("." + one.rsplit(".", 1)[1] for one in SUFFIXES))
 _PIECE = 2**20
 
@@ -43,11 +43,11 @@ class Setup:
 
     Parameters
     ----------
-    state : AppState
+    state : Workplace
     page : function (request, template, status, **values) -> response
     """
 
-    def __init__(self, state: Any, page: Callable[..., Response]) -> None:
+    def __init__(self, state: Workplace, page: Callable[..., Response]) -> None:
         self.state, self._page = state, page
         self._made: Path | None = None
         self._drafts: OrderedDict[str, Draft] = OrderedDict()
@@ -55,7 +55,7 @@ class Setup:
     @property
     def limit(self) -> int:
         """The largest upload, in bytes."""
-        return int(getattr(self.state, "upload_limit", UPLOAD_LIMIT))
+        return self.state.upload_limit
 
     async def show(self, request: Request) -> Response:
         """The field for a file; nothing to set up where a project is there."""
