@@ -488,15 +488,15 @@ WORDS = st.tuples(st.integers(4, 6), st.sampled_from(["0", "1", "a", "b", "skip"
 
 @hypothesis.settings(max_examples=60, deadline=None)
 @given(st.lists(WORDS, max_size=12))
-def test_news_are_what_a_session_keeps(said):
+def test_news_are_what_a_session_records(steps):
     project = CASES["numbers"]()
     log = []
-    for row, what in said:
+    for row, what in steps:
         if what == "skip":
             log.append({"row": row, "skip": True})
         elif what.isdigit():
             log.append(project.entry(row, int(what)))
         else:
             log.append(project.entry(row, value={what: 0.25}))
-    kept = project.session(log).answers
-    assert [log[place] for place in project.news(log)] == kept
+    recorded = project.session(log).answers
+    assert [log[place] for place in project.news(log)] == recorded

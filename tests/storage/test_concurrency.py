@@ -88,8 +88,8 @@ def test_two_places_are_for_two_people(storage):
 
 
 def test_one_request_from_many_is_one_event(storage):
-    said = NewEvent("answer", "Ann", 3, candidate=1)
-    assert len({e.number for e in in_threads(lambda _: storage.append(said, "the same"))}) == 1
+    new = NewEvent("answer", "Ann", 3, candidate=1)
+    assert len({e.number for e in in_threads(lambda _: storage.append(new, "the same"))}) == 1
     check_log(storage.events(), 1)
 
 
@@ -163,10 +163,10 @@ def test_processes_share_the_rows(shared_url, project, worker):
             )
             for number in range(3)
         ]
-        told = [one.communicate(timeout=120)[0].split("\n")[:-1] for one in workers]
+        printed = [one.communicate(timeout=120)[0].split("\n")[:-1] for one in workers]
         assert [one.returncode for one in workers] == [0, 0, 0]
         check_log(storage.events(), N_DIRTY)
-        pairs = [tuple(map(int, line.split())) for lines in told for line in lines]
+        pairs = [tuple(map(int, line.split())) for lines in printed for line in lines]
         assert sorted(row for row, _ in pairs) == list(range(N_DIRTY))
         assert {number: row for row, number in pairs} == {e.number: e.row for e in storage.events()}
 

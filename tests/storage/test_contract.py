@@ -100,13 +100,13 @@ class TestLog:
     def test_an_event_comes_back_as_it_was(self, storage):
         before = storage.now()
         value = {"a": 41.5, "tags": ["x", None, True], "Zoë": "\x00 \ud800 '\";--"}
-        said = [
+        new = [
             answer(3, seconds=12.5),
             NewEvent("correction", "Bob", 3, value=value),
             NewEvent("skip", "Ann", 4, seconds=0.0),
             NewEvent("undo", "Cem", undoes=2),
         ]
-        events = [storage.append(one, f"r{n}") for n, one in enumerate(said)]
+        events = [storage.append(one, f"r{n}") for n, one in enumerate(new)]
         assert storage.events() == events
         assert [event.number for event in events] == [1, 2, 3, 4]
         assert [event.row for event in events] == [3, 3, 4, 3]
@@ -171,9 +171,9 @@ class TestLog:
         assert [event.undoes for event in storage.events()] == [None, 1, 2, 1]
 
     def test_invalid_events_are_refused(self, storage):
-        for said, message in INVALID_EVENTS:
+        for new, message in INVALID_EVENTS:
             with pytest.raises(RefusedError, match=message):
-                storage.append(said, "r1")
+                storage.append(new, "r1")
         assert storage.last() == 0
 
     def test_a_request_id_is_text(self, storage):
@@ -251,8 +251,8 @@ class TestLeases:
         storage.lease([5], "Ann", 60, places=2)
         bobs = storage.lease([5], "Bob", 60, places=2)
         other = storage.lease([6], "Ann", 60)
-        said = NewEvent(kind, "Ann", 5, candidate=None if kind == "skip" else 1)
-        storage.append(said, "r1")
+        new = NewEvent(kind, "Ann", 5, candidate=None if kind == "skip" else 1)
+        storage.append(new, "r1")
         assert storage.leases() == [bobs, other]
 
     def test_an_event_about_a_row_that_somebody_else_holds(self, storage):

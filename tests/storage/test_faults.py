@@ -45,8 +45,8 @@ def test_a_killed_writer_loses_nothing_that_was_acknowledged(shared_url, project
         assert set(acknowledged) <= set(ids)
         # At most the one that was being written is there without having been acknowledged.
         assert len(ids) <= len(acknowledged) + 2
-        said = NewEvent("answer", "first", 24, value={"a": 24.0}, seconds=0.5)
-        assert storage.append(said, "first-24").number <= len(ids)
+        new = NewEvent("answer", "first", 24, value={"a": 24.0}, seconds=0.5)
+        assert storage.append(new, "first-24").number <= len(ids)
         assert storage.last() == len(ids)
 
 

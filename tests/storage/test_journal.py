@@ -377,14 +377,14 @@ def a_session(table: IncompleteTable) -> CleaningSession:
 def test_a_session_goes_on_where_it_was(tmp_path):
     path, table = tmp_path / "answers.jsonl", a_table()
     with Journal(path, MINE) as journal:
-        kept = SavedSession(a_session(table), journal)
-        kept.tell(1, value={"age": 33}, seconds=2.0, row_in_file=1)
-        kept.tell(4, 2)
-        kept.skip(7)
-        kept.undo()
-        kept.undo()
-        kept.tell(1, value={"age": 33})  # known already: nothing to write
-        expected = kept.session.answers
+        saved = SavedSession(a_session(table), journal)
+        saved.tell(1, value={"age": 33}, seconds=2.0, row_in_file=1)
+        saved.tell(4, 2)
+        saved.skip(7)
+        saved.undo()
+        saved.undo()
+        saved.tell(1, value={"age": 33})  # known already: nothing to write
+        expected = saved.session.answers
     with Journal(path, MINE) as journal:
         again = SavedSession(a_session(table), journal)
         assert again.session.answers == expected == [{"row": 1, "value": {"age": 33.0}}]
@@ -396,16 +396,16 @@ def test_a_session_goes_on_where_it_was(tmp_path):
 def test_an_answer_that_cannot_be_written_does_not_count(tiny_disk):
     path, table = tiny_disk / "answers.jsonl", a_table()
     with Journal(path, MINE) as journal:
-        kept = SavedSession(a_session(table), journal)
-        kept.tell(1, 2)
-        before = kept.session.answers
+        saved = SavedSession(a_session(table), journal)
+        saved.tell(1, 2)
+        before = saved.session.answers
         with pytest.raises(NotSavedError, match="No space left"):
-            kept.tell(4, 2, remark="x" * 5000)
-        assert kept.session.answers == before
+            saved.tell(4, 2, remark="x" * 5000)
+        assert saved.session.answers == before
         with pytest.raises(NotSavedError, match="No space left"):
-            kept.skip(4, remark="x" * 5000)
-        assert kept.session.answers == before
-        kept.tell(4, 1)  # a shorter one fits
+            saved.skip(4, remark="x" * 5000)
+        assert saved.session.answers == before
+        saved.tell(4, 1)  # a shorter one fits
     with Journal(path, MINE) as journal:
         assert [
             entry["row"] for entry in SavedSession(a_session(table), journal).session.answers
@@ -414,9 +414,9 @@ def test_an_answer_that_cannot_be_written_does_not_count(tiny_disk):
 
 def test_an_answer_that_the_session_refuses_is_not_written(tmp_path):
     with Journal(tmp_path / "a.jsonl", MINE) as journal:
-        kept = SavedSession(a_session(a_table()), journal)
+        saved = SavedSession(a_session(a_table()), journal)
         with pytest.raises(ValueError, match="must not be null"):
-            kept.tell(1, value={"age": None})
+            saved.tell(1, value={"age": None})
         assert journal.entries == []
 
 

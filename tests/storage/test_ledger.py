@@ -17,10 +17,10 @@ from cpclean.storage.ledger import Agreement, Book, ledger_of
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def log(*said):
+def log(*steps):
     """Events from (kind, who, row, candidate) or ("undo", who, number)."""
     events = []
-    for number, (kind, who, *rest) in enumerate(said, start=1):
+    for number, (kind, who, *rest) in enumerate(steps, start=1):
         if kind == "undo":
             (undoes,) = rest
             more = {"row": events[undoes - 1].row, "undoes": undoes}
@@ -63,39 +63,39 @@ def test_with_one_answer_per_row_all_events_count_in_order():
 
 
 def test_undo_and_undo_of_an_undo():
-    said = [("answer", "Ann", 3, 1), ("answer", "Ann", 4, 1), ("undo", "Ann", 1)]
-    ledger = ledger_of(log(*said))
+    steps = [("answer", "Ann", 3, 1), ("answer", "Ann", 4, 1), ("undo", "Ann", 1)]
+    ledger = ledger_of(log(*steps))
     assert ledger.log == ({"row": 4, "candidate": 1},)
     assert ledger.undone == {1}
     assert 3 not in ledger.rows
     assert ledger.latest == {"Ann": 2}
-    again = ledger_of(log(*said, ("undo", "Ann", 3)))
+    again = ledger_of(log(*steps, ("undo", "Ann", 3)))
     assert [entry["row"] for entry in again.log] == [3, 4]  # where it was before
     assert again.undone == {3}
-    thrice = ledger_of(log(*said, ("undo", "Ann", 3), ("undo", "Bob", 4)))
+    thrice = ledger_of(log(*steps, ("undo", "Ann", 3), ("undo", "Bob", 4)))
     assert thrice.log == ledger.log
     assert thrice.undone == {1, 4}
 
 
 def test_two_have_to_agree():
-    said = [("answer", "Ann", 3, 1)]
-    ledger = ledger_of(log(*said), 2)
+    steps = [("answer", "Ann", 3, 1)]
+    ledger = ledger_of(log(*steps), 2)
     assert (ledger.log, ledger.waiting, ledger.rows[3].lacking) == ((), [3], 1)
     assert ledger.ranking_for("Ann", [3, 4]) == [4]
     assert ledger.ranking_for("Bob", [3, 4]) == [3, 4]
     assert ledger.places([3, 4]) == {3: 1, 4: 2}
-    ledger = ledger_of(log(*said, ("answer", "Bob", 3, 1)), 2)
+    ledger = ledger_of(log(*steps, ("answer", "Bob", 3, 1)), 2)
     assert (ledger.log, ledger.numbers) == (({"row": 3, "candidate": 1},), (2,))
     assert (ledger.settled, ledger.waiting) == ([3], [])
     assert ledger.agreement == {("Ann", "Bob"): Agreement(1, 0)}
 
 
 def test_who_differs_makes_it_a_question_again_for_somebody_else():
-    said = [("answer", "Ann", 3, 1), ("answer", "Bob", 3, 0)]
-    ledger = ledger_of(log(*said), 2)
+    steps = [("answer", "Ann", 3, 1), ("answer", "Bob", 3, 0)]
+    ledger = ledger_of(log(*steps), 2)
     assert (ledger.log, ledger.disputed, ledger.rows[3].lacking) == ((), [3], 1)
     assert [ledger.ranking_for(who, [3]) for who in ("Ann", "Bob", "Cem")] == [[], [], [3]]
-    ledger = ledger_of(log(*said, ("answer", "Cem", 3, 0)), 2)
+    ledger = ledger_of(log(*steps, ("answer", "Cem", 3, 0)), 2)
     assert ledger.log == ({"row": 3, "candidate": 0},)
     assert ledger.disputed == []
     assert ledger.agreement == {
@@ -106,9 +106,9 @@ def test_who_differs_makes_it_a_question_again_for_somebody_else():
 
 
 def test_somebody_changes_their_mind():
-    said = [("answer", "Ann", 3, 1), ("answer", "Bob", 3, 0), ("answer", "Bob", 3, 1)]
-    assert ledger_of(log(*said), 2).log == ({"row": 3, "candidate": 1},)
-    ledger = ledger_of(log(*said, ("answer", "Ann", 3, 0)), 2)
+    steps = [("answer", "Ann", 3, 1), ("answer", "Bob", 3, 0), ("answer", "Bob", 3, 1)]
+    assert ledger_of(log(*steps), 2).log == ({"row": 3, "candidate": 1},)
+    ledger = ledger_of(log(*steps, ("answer", "Ann", 3, 0)), 2)
     assert (ledger.log, ledger.disputed) == ((), [3])
 
 
@@ -118,23 +118,23 @@ def test_the_same_answer_twice_is_one_vote():
 
 
 def test_a_correction_settles_at_once_and_until_people_agree_anew():
-    said = [("answer", "Ann", 3, 1), ("answer", "Bob", 3, 0), ("correction", "Cem", 3, 2)]
-    assert ledger_of(log(*said), 2).log == ({"row": 3, "candidate": 2},)
-    more = [*said, ("answer", "Ann", 3, 0)]
+    steps = [("answer", "Ann", 3, 1), ("answer", "Bob", 3, 0), ("correction", "Cem", 3, 2)]
+    assert ledger_of(log(*steps), 2).log == ({"row": 3, "candidate": 2},)
+    more = [*steps, ("answer", "Ann", 3, 0)]
     assert ledger_of(log(*more), 2).log == ({"row": 3, "candidate": 2},)
     assert ledger_of(log(*more, ("answer", "Bob", 3, 0)), 2).log == ({"row": 3, "candidate": 0},)
-    assert ledger_of(log(*said, ("undo", "Cem", 3)), 2).disputed == [3]
+    assert ledger_of(log(*steps, ("undo", "Cem", 3)), 2).disputed == [3]
 
 
 def test_skips_of_several():
-    said = [("skip", "Ann", 3), ("answer", "Bob", 3, 1)]
-    ledger = ledger_of(log(*said), 2)
+    steps = [("skip", "Ann", 3), ("answer", "Bob", 3, 1)]
+    ledger = ledger_of(log(*steps), 2)
     assert (ledger.log, ledger.waiting, ledger.ranking_for("Ann", [3])) == ((), [3], [])
-    ledger = ledger_of(log(*said, ("skip", "Cem", 3)), 2)
+    ledger = ledger_of(log(*steps, ("skip", "Cem", 3)), 2)
     assert (ledger.log, ledger.rows[3].state) == (({"row": 3, "skip": True},), "skipped")
-    ledger = ledger_of(log(*said, ("skip", "Cem", 3), ("answer", "Di", 3, 1)), 2)
+    ledger = ledger_of(log(*steps, ("skip", "Cem", 3), ("answer", "Di", 3, 1)), 2)
     assert ledger.log == ({"row": 3, "candidate": 1},)
-    ledger = ledger_of(log(*said, ("skip", "Bob", 3)), 2)  # takes nothing back
+    ledger = ledger_of(log(*steps, ("skip", "Bob", 3)), 2)  # takes nothing back
     assert (ledger.log, ledger.waiting, ledger.answers) == ((), [3], {"Bob": 1})
 
 
@@ -153,17 +153,17 @@ PEOPLE = ["Ann", "Bob", "Cem", "Di"]
 
 @st.composite
 def logs(draw):
-    said = []
+    steps = []
     for number in range(draw(st.integers(0, 14))):
         who, row = draw(st.sampled_from(PEOPLE)), draw(st.integers(0, 2))
         kind = draw(st.sampled_from(["answer"] * 4 + ["correction", "skip", "undo"]))
         if kind == "undo" and number:
-            said.append(("undo", who, draw(st.integers(1, number))))
+            steps.append(("undo", who, draw(st.integers(1, number))))
         elif kind in ("skip", "undo"):
-            said.append(("skip", who, row))
+            steps.append(("skip", who, row))
         else:
-            said.append((kind, who, row, draw(st.integers(0, 2))))
-    return log(*said)
+            steps.append((kind, who, row, draw(st.integers(0, 2))))
+    return log(*steps)
 
 
 def _counts(events, number):
@@ -288,7 +288,7 @@ def test_an_entry_is_checked_before_it_is_saved(project):
 
 @settings(max_examples=25)
 @given(st.lists(logs(), min_size=1, max_size=3))
-def test_a_session_that_follows_is_as_one_that_was_told_all(project, given_logs):
+def test_a_session_that_follows_knows_the_same_as_a_new_one(project, given_logs):
     follower = Follower(project.session())
     for events in given_logs:
         ledger = ledger_of(events)

@@ -65,10 +65,10 @@ def test_people_clean_together(empty_storage, answers_per_row):
     assert {session.stopped for session in sessions} == {"all validation points are certain"}
     assert sessions[0].answers == sessions[1].answers == sessions[2].answers
     assert storage.leases() == []
-    said = [(event.row, event.who) for event in storage.events()]
-    assert len(set(said)) == len(said)  # nobody was asked for a row twice
+    answered = [(event.row, event.who) for event in storage.events()]
+    assert len(set(answered)) == len(answered)  # nobody was asked for a row twice
     if answers_per_row == 1:
-        assert len({row for row, _ in said}) == len(said)
+        assert len({row for row, _ in answered}) == len(answered)
     else:
         # Ann slips, the others do not: where she was outvoted, a third person was asked.
         outvoted = [row for row, one in ledger.rows.items() if len(one.people) == 3]

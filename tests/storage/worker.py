@@ -31,8 +31,8 @@ def write_forever(storage, who):
     """Append without end; prints each request id as soon as it is acknowledged."""
     number = 0
     while True:
-        said = NewEvent("answer", who, number % 40, value={"a": float(number)}, seconds=0.5)
-        storage.append(said, f"{who}-{number}")
+        new = NewEvent("answer", who, number % 40, value={"a": float(number)}, seconds=0.5)
+        storage.append(new, f"{who}-{number}")
         print(f"{who}-{number}", flush=True)
         number += 1
 

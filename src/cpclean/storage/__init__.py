@@ -1,1 +1,1 @@
-"""Answers kept where a killed process does not lose them."""
+"""Saved answers: the event log and its leases, backends for it, and a plain file."""
