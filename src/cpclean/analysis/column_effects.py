@@ -127,10 +127,11 @@ def effects_in_words(effects: Sequence[ColumnEffect], now: float | None = None) 
     if not with_holes:
         return "No column has holes."
     best = max(with_holes, key=lambda one: one.certain_if_clean)
-    told = (
-        f"If {best.name} had no holes, about {percent(best.certain_if_clean)} of the predictions "
+    about = "" if best.low == best.high else "about "
+    then = (
+        f"If {best.name} had no holes, {about}{percent(best.certain_if_clean)} of the predictions"
     )
-    return f"{told}would be certain{'' if now is None else f', compared with {percent(now)} now'}."
+    return f"{then} would be certain{'' if now is None else f', compared with {percent(now)} now'}."
 
 
 def draws_per_column(table: IncompleteTable) -> int:
