@@ -1,19 +1,22 @@
 """cpclean clean goes on: the same command again, after Ctrl-C, a crash or a full disk."""
 
-import fcntl
 import json
 import os
-import pty
-import resource
-import select
 import signal
-import termios
 import time
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from cli.purchases import asked, cells, events, run, start
+from systems import needs_posix
+
+if os.name == "posix":
+    import fcntl
+    import pty
+    import resource
+    import select
+    import termios
 
 # --- going on ----------------------------------------------------------------------------------
 
@@ -113,6 +116,7 @@ def until(stream, text: str) -> str:
     return found
 
 
+@needs_posix
 def test_killed_and_resumed(files):
     process = start()
     for _ in range(3):
@@ -128,6 +132,7 @@ def test_killed_and_resumed(files):
     assert asked(result.stdout) == asked(seen)[-1:]
 
 
+@needs_posix
 @pytest.mark.slow
 def test_interrupted_with_every_answer_in_the_log(files):
     process = start()
@@ -161,6 +166,7 @@ def test_two_at_once_on_one_log(files):
     assert len(events()) == 1
 
 
+@needs_posix
 def test_no_room_for_the_answer(files):
     run(said="1\n")
     size = Path("train.csv.answers.jsonl").stat().st_size
@@ -209,6 +215,7 @@ class Terminal:
         os.write(self._file, text.encode())
 
 
+@needs_posix
 def test_in_a_terminal(files, monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     terminal = Terminal()
@@ -229,6 +236,7 @@ def test_in_a_terminal(files, monkeypatch):
     assert terminal.process.wait(30) == 0
 
 
+@needs_posix
 @pytest.mark.slow
 def test_in_a_terminal_without_room_the_answer_can_be_tried_again(files, monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
@@ -247,6 +255,7 @@ def test_in_a_terminal_without_room_the_answer_can_be_tried_again(files, monkeyp
     assert len(events()) == 2
 
 
+@needs_posix
 @pytest.mark.slow
 def test_a_disk_that_fills_before_the_table_is_written_keeps_the_answers(files):
     process = start(

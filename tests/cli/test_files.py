@@ -14,12 +14,14 @@ import pandas as pd
 import pytest
 from cli.problems import frames, written
 from click.testing import CliRunner
+from systems import needs_posix
 
 from cpclean.cli import main
 from cpclean.cli.mistakes import in_options
 from cpclean.errors import TableError, TableWarning
 
 VERBS = ("check", "count", "inspect", "rank", "simulate")
+IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 each_verb = pytest.mark.parametrize("verb", VERBS)
 
 
@@ -350,7 +352,8 @@ def test_places_that_cannot_be_written_to(verb, files, tmp_path, place, told):
     refused(result, told)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
+@needs_posix
+@pytest.mark.skipif(IS_ROOT, reason="root writes everywhere")
 def test_a_folder_without_permission(files, tmp_path):
     folder = tmp_path / "locked"
     folder.mkdir(mode=0o500)
@@ -411,6 +414,7 @@ def test_output_that_nobody_reads_to_its_end(tmp_path):
     assert told == ""
 
 
+@needs_posix
 def test_ctrl_c(files):
     waiting = subprocess.Popen(
         [*PROGRAM, "check", files["train"], "--label", "y", "--val", "-"],

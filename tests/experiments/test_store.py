@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from rich.console import Console
+from systems import needs_posix
 
 from cpclean.errors import DataError
 from cpclean.experiments.jobs import Job, run_jobs
@@ -137,6 +138,7 @@ if __name__ == "__main__":
 """
 
 
+@needs_posix
 def test_ctrl_c_ends_all_processes(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)

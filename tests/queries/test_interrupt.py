@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+from systems import needs_posix
+
 SCRIPT = """
 import os, signal, threading, time
 import numpy as np
@@ -24,6 +26,7 @@ print("alive")
 """
 
 
+@needs_posix
 def test_an_interrupt_ends_a_query_and_nothing_else():
     for query, n_jobs in (("world_shares", 1), ("is_certain", 2)):
         script = SCRIPT.format(query=query, n_jobs=n_jobs)

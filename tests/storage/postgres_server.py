@@ -2,7 +2,6 @@
 
 import glob
 import os
-import pwd
 import shutil
 import socket
 import subprocess
@@ -37,8 +36,12 @@ class Server:
         binaries = _binaries()
         if not binaries:
             pytest.skip("PostgreSQL is not installed: no pg_ctl")
+        if os.name != "posix":
+            pytest.skip("the tests start PostgreSQL as another user, as POSIX does")
         user = {}
         if os.geteuid() == 0:
+            import pwd
+
             names = {one.pw_name for one in pwd.getpwall()}
             name = next((one for one in ("postgres", "nobody") if one in names), None)
             if name is None:

@@ -11,6 +11,7 @@ from threading import Timer
 
 import pytest
 from sqlalchemy.exc import OperationalError
+from systems import needs_posix
 
 from cpclean.errors import FullError, GoneError, LockedError, StorageError
 from cpclean.storage.events import NewEvent
@@ -25,6 +26,7 @@ def answer(row, who="Ann", **more):
 # -- a process is killed -------------------------------------------------------------------------
 
 
+@needs_posix
 @pytest.mark.parametrize(
     "shared_url", ["sqlite", pytest.param("postgres", marks=pytest.mark.slow)], indirect=True
 )
@@ -153,6 +155,7 @@ print(taken, problem)
 """
 
 
+@needs_posix
 def test_a_file_that_may_not_grow_is_reported_and_nothing_is_lost(tmp_path, project):
     path = str(tmp_path / "x.db")
     with open_storage(path) as storage:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -11,12 +10,16 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from systems import needs_posix
 
 from cpclean import CleaningSession, IncompleteTable
 from cpclean.projects.fingerprint import fingerprint
 from cpclean.storage.journal import Journal, NotSavedError, read_answers
 from cpclean.storage.journal_lines import JournalError
 from cpclean.storage.saved_session import SavedSession
+
+if os.name == "posix":
+    import resource
 
 ROOT = Path(__file__).resolve().parents[2]
 MINE = {"table": "sha256:aa", "neighbors": 3}
@@ -232,6 +235,7 @@ def test_another_file_is_left_alone(tmp_path, content):
     assert path.read_bytes() == content
 
 
+@needs_posix
 def test_places_that_cannot_be_used(tmp_path):
     with pytest.raises(JournalError, match="is a directory"):
         Journal(tmp_path, MINE)
@@ -266,6 +270,7 @@ HOLDING = """
 """
 
 
+@needs_posix
 def test_a_second_process_is_refused_until_the_first_is_killed(tmp_path):
     path = tmp_path / "answers.jsonl"
     first = run(HOLDING, path)
@@ -305,6 +310,7 @@ FILLING = """
 """
 
 
+@needs_posix
 @pytest.mark.parametrize("limit", range(700, 760, 13))
 def test_what_does_not_fit_is_not_saved_and_nothing_else_is_lost(tmp_path, limit):
     path = tmp_path / "answers.jsonl"
@@ -321,6 +327,7 @@ def test_what_does_not_fit_is_not_saved_and_nothing_else_is_lost(tmp_path, limit
     assert [entry["row"] for entry in entries(path)] == saved
 
 
+@needs_posix
 def test_no_room_for_the_first_line(tmp_path):
     path = tmp_path / "answers.jsonl"
     code = HOLDING.replace("import sys", "import sys, resource\n    "

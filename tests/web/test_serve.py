@@ -10,6 +10,7 @@ import httpx
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from systems import needs_posix
 from web.served import TOKEN, Served
 from web.tables import stored
 
@@ -127,6 +128,7 @@ def test_where_the_answers_of_an_upload_are_kept(tmp_path, table):
     assert (tmp_path / "data.csv.cpclean.db").exists()
 
 
+@needs_posix
 def test_ctrl_c_with_pages_open(tmp_path):
     stored(tmp_path / "x.db").close()
     with Served(tmp_path / "x.db") as server:
@@ -147,6 +149,7 @@ def test_ctrl_c_with_pages_open(tmp_path):
         assert "Traceback" not in server.output
 
 
+@needs_posix
 @pytest.mark.slow
 def test_ctrl_c_while_the_database_is_locked(tmp_path):
     """A request that waits for the database does not hold up the end."""
