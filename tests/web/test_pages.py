@@ -235,7 +235,7 @@ def test_each_value_of_several_holes_says_what_it_would_settle(tmp_path: Path) -
     (tmp_path / "x.csv").write_text(text)
     draft = Draft("x", "x.csv", tmp_path / "x.csv")
     session = project_of(draft, SetupForm(label="y")).session()
-    found = detail_of(session, 0, 1).with_settles()
+    found = detail_of(session.view, 0, 1).with_settles()
     assert found.n_candidates == 25
     assert 12 <= len(found.candidates) < 25
     for hole in ("a", "b"):

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from cpclean.cleaning.question import Question
-from cpclean.cleaning.session import CleaningSession
 from cpclean.cleaning.subject import Known
+from cpclean.cleaning.view import SessionView
 from cpclean.data.rows import Floats
 from cpclean.web.desk.cell_views import text_of
 from cpclean.web.desk.views import CandidateView
@@ -58,9 +58,8 @@ class Detail:
         return replace(self, candidates=tuple(found))
 
 
-def detail_of(session: CleaningSession, row: int, version: int) -> Detail:
+def detail_of(view: SessionView, row: int, version: int) -> Detail:
     """A row with its candidates; for a settled row, all that it might have been."""
-    view = session.view
     known = view.known_of(row)
     given = view.candidates(row)
     if view.data.candidate_counts[row] == 1:

@@ -281,7 +281,7 @@ class Engine:
 
     def _explain(self, now: Now, row: int) -> bool:
         """Work out what the candidates of a row would settle."""
-        found = detail_of(now.session, row, now.version).with_settles()
+        found = detail_of(now.view, row, now.version).with_settles()
         self.details = {**self.details, row: found}
         return True
 

@@ -119,6 +119,6 @@ class HandingOut:
         """Worked out ahead, or else now: what the candidates would settle only if it is wanted."""
         found = self._engine.details.get(row)
         if found is None:
-            found = detail_of(now.session, row, now.version)
+            found = detail_of(now.view, row, now.version)
             found = found.with_settles() if whole else found
         return found

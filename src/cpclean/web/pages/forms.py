@@ -24,9 +24,8 @@ _PLACES = ("/question", "/progress", "/rows", "/export")
 class FieldError(CPCleanError, ValueError):
     """A field of a form cannot be used; `field` is its name."""
 
-    def __init__(self, where: str, words: str) -> None:
-        super().__init__(words, field=where)
-        self.where = where
+    def __init__(self, field: str, words: str) -> None:
+        super().__init__(words, field=field)
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,7 @@ class Setup:
             if forms.text(form, "step") == "upload":
                 draft = await self._received(form)
                 return await run_in_threadpool(self._first, request, draft, form)
-        except (CPCleanError, forms.FieldError) as error:
+        except CPCleanError as error:
             return await run_in_threadpool(self._upload_page, request, error, form)
         draft_id = forms.text(form, "draft")
         if draft_id not in self._drafts:
@@ -102,7 +102,7 @@ class Setup:
         try:
             project = project_of(draft, choice)
             self.state.start_project(project)
-        except (CPCleanError, forms.FieldError) as error:
+        except CPCleanError as error:
             return self._look_page(request, draft, choice, error)
         self._drafts.pop(draft.id, None)
         return RedirectResponse("/question", status_code=303)
@@ -223,7 +223,7 @@ def _words(error: Exception | None) -> str:
 def _place(error: Exception | None) -> str:
     """The input that an error is about; "" if it is about none."""
     if isinstance(error, forms.FieldError):
-        return error.where
+        return error.field or ""
     if not isinstance(error, CPCleanError) or error.field is None:
         return ""
     if error.field in ("repairs", "kinds", "drop") and error.column is not None:
