@@ -38,7 +38,7 @@ async def _json_of(request: Request) -> Any:
         raise BodyError(f"the body must be application/json; got {kind[:60]!r}.")
     try:
         return msgspec.json.decode(await request.body())
-    except (ValueError, RecursionError) as problem:
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as problem:
         raise BodyError(f"the body is not valid JSON: {str(problem)[:80]}.") from problem
 
 
