@@ -18,7 +18,7 @@ def test_the_first_question_says_all_that_is_needed(files):
     assert "train.csv: 72 rows with 5 columns, 30 of them with holes" in text
     assert "18 of its rows are held out" in text
     assert re.search(r"\d+ of 18 predictions are certain \(\d+\.\d%\)", text)
-    assert "Answers are kept in train.csv.answers.jsonl" in text
+    assert "Every answer is saved in train.csv.answers.jsonl at once" in text
     (row,) = asked(text)
     assert f"Row {row}, line {row + 2} of the file  (0 answers so far" in text
     assert "Why this row:" in text
@@ -83,10 +83,10 @@ def test_wrong_input_is_told_and_asked_again(files):
         "got 99",
         "got 0",
         "got -1",
-        "'banana' is neither a number from the list nor column=value",
+        "'banana' is neither a number of the list nor column=value",
         "the table has no column 'cty'. Did you mean city?",
         "the table has no column 'name'",
-        f"nothing stands behind {hole}=",
+        f"there is no value after {hole}=",
         "the table has no column 'nothing'",
     ):
         assert expected in text
@@ -105,7 +105,7 @@ def only_holes_in(name: str) -> None:
     [
         ("age", "old", "age takes a number", "41", "41", "goes from"),
         ("income", "nan", "income takes a number", "3001.5", "3001.5", "half of it lies"),
-        ("city", "", "nothing stands behind city=", "St. Gallen", "St. Gallen", "city is"),
+        ("city", "", "there is no value after city=", "St. Gallen", "St. Gallen", "city is"),
         ("member", "maybe", "member takes true or false", "true", "TRUE", "true or false"),
         ("since", "soon", "since takes a date", "2021-03-04", "2021-03-04", "goes from 2020"),
     ],
@@ -167,7 +167,7 @@ def test_letters_that_cannot_be_shown_or_read(files):
     process = start(text=False, bufsize=-1, encoding_of_output="ascii")
     out, err = process.communicate(said, timeout=60)
     assert process.returncode == 0, err
-    assert b"the value of city has letters that are not UTF-8" in out
+    assert b"the value of city is not valid UTF-8" in out
     assert b"B?rn" in out
     assert events()[-1]["value"] == {"city": "Zürich"}
 
@@ -180,7 +180,7 @@ def test_cell_by_cell(files):
 
 def test_budget_and_share(files):
     result = run("--budget", "2", said="1\n" * 9)
-    assert "No more is asked: the budget of 2 answers is spent." in result.stdout
+    assert "No more questions: the budget of 2 answers is spent." in result.stdout
     assert len(events()) == 2
     result = run("--until", "0.1", said="1\n")
     assert "0.1 or more of the validation points are certain" in result.stdout
@@ -217,7 +217,7 @@ def test_json_is_all_that_is_on_stdout(files):
         (("--out", "."), "must end in one of"),
         (("--out", "out.docx"), "must end in one of"),
         (("--out", "none/out.csv"), "there is no folder 'none'"),
-        (("--exact",), "--exact says how --oracle answers"),
+        (("--exact",), "--exact is about the answers of --oracle"),
         (("--oracle", "none.csv"), "there is no file 'none.csv'"),
         (("--oracle", "-"), "name files instead of -"),
         (("--until", "1.5"), "1.5 is not in the range"),

@@ -30,7 +30,7 @@ def test_resumed_where_it_was(files):
         assert result.exit_code == 0, result.output
         seen += asked(result.stdout)[: said.count("\n") - said.count("q")]
     assert seen == asked(whole.stdout)[:5]
-    assert "Going on from train.csv.answers.jsonl: 2 answers and 1 skipped so far." in result.stdout
+    assert "from train.csv.answers.jsonl: 2 answers and 1 skipped so far." in result.stdout
     told = ("row", "candidate", "skip")
     assert [{key: one.get(key) for key in told} for one in events()] == [
         {key: one.get(key) for key in told} for one in events("whole.jsonl")
@@ -99,7 +99,7 @@ def test_a_torn_log_is_told_and_goes_on(files):
     result = run(said="1\n")
     assert result.exit_code == 0, result.output
     assert "was incomplete" in result.stderr
-    assert "Going on from train.csv.answers.jsonl: 1 answer so far." in result.stdout
+    assert "Continuing from train.csv.answers.jsonl: 1 answer so far." in result.stdout
     assert len(events()) == 2
 
 
@@ -128,7 +128,7 @@ def test_killed_and_resumed(files):
     process.communicate()
     assert len(events()) == 3
     result = run(said="q\n")
-    assert "Going on from train.csv.answers.jsonl: 3 answers so far." in result.stdout
+    assert "Continuing from train.csv.answers.jsonl: 3 answers so far." in result.stdout
     assert asked(result.stdout) == asked(seen)[-1:]
 
 
@@ -143,7 +143,7 @@ def test_interrupted_with_every_answer_in_the_log(files):
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
     assert process.returncode == 130
-    told = "Interrupted. train.csv.answers.jsonl has 1 answer; the same command goes on from there."
+    told = "Interrupted. train.csv.answers.jsonl has 1 answer; the same command continues from"
     assert told in err
     assert "Traceback" not in err
     assert len(events()) == 1
@@ -232,7 +232,7 @@ def test_in_a_terminal(files, monkeypatch):
     terminal = Terminal()
     assert "1 answer so far" in terminal.until("help > ")
     terminal.type("\x04")
-    assert "Cleaned table: train.cleaned.csv" in terminal.until("goes on from there")
+    assert "Cleaned table: train.cleaned.csv" in terminal.until("continues from there")
     assert terminal.process.wait(30) == 0
 
 

@@ -48,7 +48,7 @@ def test_the_oracle_goes_on_from_a_log(files):
     run("--oracle", "truth.csv", "--budget", "3")
     assert len(events()) == 3
     result = run("--oracle", "truth.csv")
-    assert "Going on from train.csv.answers.jsonl: 3 answers so far." in result.stdout
+    assert "Continuing from train.csv.answers.jsonl: 3 answers so far." in result.stdout
     assert [one["row"] for one in events()] == [one["row"] for one in events("whole.jsonl")]
 
 

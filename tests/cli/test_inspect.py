@@ -113,7 +113,9 @@ def test_text_that_may_stand_for_nothing_is_noticed(files):
     train["city"] = train["city"].fillna(" ?")
     train.to_csv(files["train"], index=False)
     text = " ".join(inspected(files).stdout.split())
-    assert "Column 'city' holds ' ?' 4 times. If it stands for nothing, say so: --null '?'." in text
+    assert (
+        "Column 'city' holds ' ?' 4 times. If it means that a value is missing: --null '?'." in text
+    )
     assert "--null" not in inspected(files, "--null", "?").stdout
 
 

@@ -125,7 +125,7 @@ def test_the_truth_has_holes(files):
     train.to_csv(files["truth"], index=False)
     result = simulated(files)
     assert result.exit_code == 2
-    assert "must be complete; it has holes itself" in result.stderr
+    assert "must be complete, but has holes itself" in result.stderr
 
 
 def test_the_truth_is_required(files):

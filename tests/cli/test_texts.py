@@ -50,7 +50,7 @@ def test_another_separator_is_noticed_and_can_be_named(files, sep, named):
     usual = run("check", files["train"], "--label", "y").stdout
     rewritten(files["train"], lambda frame: None, sep=sep)
     result = run("check", files["train"], "--label", "y")
-    assert f"separated by another sign, say so: --sep {named}" in told(result)
+    assert f"another sign separates its cells, name it: --sep {named}" in told(result)
     result = run("check", files["train"], "--label", "y", "--sep", named.strip("'"))
     assert result.stdout == usual
 
@@ -105,7 +105,7 @@ def test_utf_16_is_recognised(files):
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        (("--sep", ";;"), "one sign, or tab, separates cells; got ';;'"),
+        (("--sep", ";;"), "a separator is a single character, or tab; got ';;'"),
         (("--encoding", "klingon"), "there is no encoding 'klingon'; try latin-1"),
         (("--decimal", ",", "--domains"), "numbers are written with a point. Leave out --decimal"),
     ],
@@ -217,7 +217,7 @@ def _advice(result) -> list[str]:
     ("pattern", "words"),
     [
         ("%Y-%m-%d", "If it is a date: --kind when=date."),
-        ("%d.%m.%Y", "If it is a date: write it as 2024-05-31 and say --kind when=date."),
+        ("%d.%m.%Y", "If it is a date: write it as 2024-05-31 and pass --kind when=date."),
     ],
 )
 def test_dates_that_were_read_as_text_are_noticed(files, pattern, words):

@@ -83,7 +83,7 @@ CASES = {
     "more to hold out than is complete": Case(
         table(["," + line.partition(",")[2] for line in LINES[:30]] + LINES[30:]), None,
         ("--val-share", "0.5"), {"share": "50"},
-        said="20 rows were to be held out, but only 10 are complete; 5 of them are.",
+        said="20 rows were to be held out, but only 10 rows are complete; 5 of them are held out.",
     ),
     "nothing complete to hold out": Case(
         table(["," + line.partition(",")[2] for line in LINES[:20]]
@@ -296,7 +296,7 @@ def test_a_text_that_may_stand_for_nothing_is_noticed(
     monkeypatch.chdir(tmp_path)
     case = Case(table(l3=f"1,2.5,{token},no", l8=f"2,2.5,{token},yes"))
     Path("train.csv").write_text(case.train)
-    words = f"Column 'city' holds {token!r} 2 times. If it stands for nothing, say so"
+    words = f"Column 'city' holds {token!r} 2 times. If it means that a value is missing"
     told = CliRunner().invoke(main, ["inspect", "train.csv", "--label", "y", "--json"]).stdout
     assert f"{words}: --null" in told
-    assert f"{words} under More settings." in by_page(bare, case).said
+    assert f"{words}, enter it under More settings." in by_page(bare, case).said

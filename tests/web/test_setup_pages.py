@@ -189,7 +189,7 @@ def test_rows_to_predict_from_a_second_file(bare: TestClient) -> None:
 
 def test_a_draft_that_is_gone(bare: TestClient) -> None:
     response = post(bare, "/setup", draft="nothing", step="start")
-    assert "not here any more" in response.text
+    assert "no longer here" in response.text
 
 
 def test_rows_without_a_label_are_refused_or_left_out(bare: TestClient) -> None:
@@ -310,7 +310,7 @@ def test_how_a_file_is_written_can_be_changed(bare: TestClient) -> None:
     assert other.status_code == 200
     assert "Цa" in other.text
     response = post(bare, "/setup", **started(page, encoding="cp1251", read_as=read_as))
-    assert "The file is read otherwise now" in response.text
+    assert "The file is read differently now" in response.text
     for wrong, words in (
         ({"encoding": "utf-8"}, "has bytes that are not letters in utf-8. Choose another"),
         ({"sep": "|"}, "has one column only"),

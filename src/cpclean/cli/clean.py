@@ -1,4 +1,4 @@
-"""cpclean clean: a person is asked row by row, and every answer is kept the moment it is given."""
+"""cpclean clean: a person is asked row by row, and every answer is saved at once."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from cpclean.cleaning.session import CleaningSession
     from cpclean.data.task import Task
     from cpclean.intake.open_task import Opened
-    from cpclean.intake.writing import Told
+    from cpclean.intake.writing import KnownCells
     from cpclean.storage.journal import Journal
     from cpclean.storage.saved_session import SavedSession
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 @click.option(
     "--log",
     metavar="FILE",
-    help="Where answers are kept; also such as a page exported.  [default: FILE.answers.jsonl]",
+    help="Where answers are saved, or a log that a page exported.  [default: FILE.answers.jsonl]",
 )
 @click.option(
     "--out",
@@ -54,8 +54,8 @@ if TYPE_CHECKING:
 @click.option(
     "--fill",
     type=click.Choice(["default", "likely"]),
-    help="Fill what nobody answered too: with the column's mean or most frequent value, or with "
-    "the likeliest candidate.  [default: leave it as it is]",
+    help="Fill the other holes too: with the column's mean or most frequent value, or with the "
+    "likeliest candidate.  [default: leave them as they are]",
 )
 @click.option(
     "--strategy",
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     "--budget",
     type=click.IntRange(min=0),
     metavar="N",
-    help="Stop after so many answers, those in the log included.",
+    help="Stop after this many answers, including those in the log.",
 )
 @click.option(
     "--until",
@@ -102,9 +102,9 @@ def clean(
     """Ask for the rows that matter most, and write the cleaned table.
 
     FILE is the training table, with holes. You are asked for the row whose true values would settle
-    most predictions, until all of them are certain or you stop. Every answer is in the log before
-    the next question is asked: after Ctrl-C, or if the computer dies, the same command goes on
-    where it was. Answers can be piped in, one a line.
+    most predictions, until all of them are certain or you stop. Every answer is saved in the log
+    before the next question is asked: after Ctrl-C, or if the computer dies, the same command
+    continues where it was. Answers can be piped in, one per line.
 
     \b
     Example:
@@ -151,7 +151,7 @@ def clean(
 
 @dataclass(frozen=True)
 class _Places:
-    """Where the log and the cleaned table go."""
+    """Where the log and the cleaned table are written."""
 
     log: Path
     out: str
@@ -159,7 +159,7 @@ class _Places:
 
     @classmethod
     def of(cls, training: Training, log: str | None, out: str | None) -> _Places:
-        """The places that are named, or else beside the table; refused before anybody answers."""
+        """The places that are named, or else beside the table; checked before anybody answers."""
         table = Path(training.file).expanduser()
         suffix = next((one for one in (*SUFFIXES, ".csv.gz") if table.name.endswith(one)), ".csv")
         beside = table.with_name(f"{table.name.removesuffix(suffix)}.cleaned{suffix}")
@@ -174,8 +174,8 @@ class _Places:
         for one, what in ((place, "--out"), (kept, "--log")):
             if one.exists() and table.exists() and one.samefile(table):
                 raise Mistake(
-                    f"{what} is {training.file} itself; its answers belong to it as it is, so "
-                    "name another file."
+                    f"{what} is {training.file} itself, which must stay as it is; name another "
+                    "file."
                 )
         return cls(kept, str(place), out is not None)
 
@@ -185,13 +185,13 @@ def _check_files(
 ) -> None:
     if "-" in (training.file, validation.val, oracle):
         raise Mistake(
-            "cleaning goes on later with the same files, and reads answers from standard input: "
-            "name files instead of -."
+            "cleaning can be continued later with the same files, and answers are read from "
+            "standard input: name files instead of -."
         )
     if "://" in training.file:
-        raise Mistake("cleaning goes on later with the same table: download it first.")
+        raise Mistake("cleaning can be continued later with the same table: download it first.")
     if exact and oracle is None:
-        raise Mistake("--exact says how --oracle answers; name a file with --oracle.")
+        raise Mistake("--exact is about the answers of --oracle; name a file with --oracle.")
 
 
 def _kept(
@@ -201,10 +201,10 @@ def _kept(
     validation: Validation,
     settings: dict[str, Any],
 ) -> SavedSession:
-    """The session, told what the log has."""
+    """The session, with the answers of the log."""
     from cpclean.storage.saved_session import SavedSession
 
-    again = f", and taking in {len(journal.entries)} answers" if journal.entries else ""
+    again = f", with {_counted(len(journal.entries))} of the log" if journal.entries else ""
     with working(f"Looking at {len(task.point_names)} predictions{again}"):
         session = open_session(task, training, seed=validation.seed, **settings)
         return SavedSession(session, journal)
@@ -241,9 +241,9 @@ def _greet(
         skipped = sum("skip" in entry for entry in journal.entries)
         also = f" and {skipped} skipped" if skipped else ""
         answers = len(journal.entries) - skipped
-        console.print(f"Going on from {escape(str(log))}: {_counted(answers)}{also} so far.")
+        console.print(f"Continuing from {escape(str(log))}: {_counted(answers)}{also} so far.")
     else:
-        console.print(f"Answers are kept in {escape(str(log))}, each the moment it is given.")
+        console.print(f"Every answer is saved in {escape(str(log))} at once.")
 
 
 # -- after -------------------------------------------------------------------------------------
@@ -251,7 +251,7 @@ def _greet(
 
 def _stopped_short(journal: Journal, log: Path) -> None:
     have = sum("skip" not in entry for entry in journal.entries)
-    where = f"{log} has {_counted(have)}; the same command goes on from there."
+    where = f"{log} has {_counted(have)}; the same command continues from there."
     click.echo(f"\nInterrupted. {where if have else 'Nothing was answered.'}", err=True)
     raise click.exceptions.Exit(INTERRUPTED)
 
@@ -264,16 +264,16 @@ def _end(
     fill: str | None,
     as_json: bool,
 ) -> None:
-    """Write the cleaned table, and tell what there is now."""
-    from cpclean.cleaning.known_cells import told_of
+    """Write the cleaned table, and print what there is now."""
+    from cpclean.cleaning.known_cells import known_cells
 
     task, table = opened.task, table_of(opened.task)
-    told = told_of(session, table, task.row_names.tolist(), fill)
-    n_filled = sum(map(len, told.values()))
+    known = known_cells(session, table, task.row_names.tolist(), fill)
+    n_filled = sum(map(len, known.values()))
     n_left = int(table.holes.sum()) - n_filled
-    written = places.out if told or places.named else None
+    written = places.out if known or places.named else None
     if written is not None:
-        _write(opened, told, written)
+        _write(opened, known, written)
     answers = session.answers
     summary = {
         "answers": len(session.history),
@@ -294,7 +294,7 @@ def _end(
         _tell(console, session, summary)
 
 
-def _write(opened: Opened, known: Told, out: str) -> None:
+def _write(opened: Opened, known: KnownCells, out: str) -> None:
     """Write the cleaned table, as the file that it came from if it can be."""
     rows = opened.task.row_names.tolist()
     original, suffix = opened.original, table_suffix(out)
@@ -314,7 +314,7 @@ def _tell(console: Console, session: CleaningSession, summary: dict[str, Any]) -
             "Nothing that is still missing could change any of them."
         )
     else:
-        reason = f" No more is asked: {session.stopped}." if session.stopped else ""
+        reason = f" No more questions: {session.stopped}." if session.stopped else ""
         console.print(f"{progress(session)} after {_counted(summary['answers'])}.{reason}")
     if summary["table"] is not None:
         left = f", {summary['holes_left']:,} left as they were" if summary["holes_left"] else ""
@@ -322,9 +322,9 @@ def _tell(console: Console, session: CleaningSession, summary: dict[str, Any]) -
         holes = "1 hole" if filled == 1 else f"{filled:,} holes"
         console.print(f"Cleaned table: {escape(summary['table'])} ({holes} filled{left})")
     else:
-        console.print("Nothing is answered, so that no table is written.")
+        console.print("Nothing is answered, so no table is written.")
     if summary["log"] is not None:
-        console.print(f"Answers: {escape(summary['log'])} (the same command goes on from there)")
+        console.print(f"Answers: {escape(summary['log'])} (the same command continues from there)")
 
 
 def _are(n: int, of: str) -> str:

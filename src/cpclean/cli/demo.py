@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cpclean.cleaning.session import CleaningSession
     from cpclean.cli.wines import Wines
 
-# Answers that are given one by one, random orders to compare with, and points on show.
+# Answers that are shown one by one, random orders to compare with, and points that are shown.
 ANSWERS = 10
 ORDERS = 5
 SHOWN = 5
@@ -55,7 +55,7 @@ NEXT = {
 )
 @click.pass_context
 def demo(ctx: click.Context, seed: int, neighbors: int) -> None:
-    """The whole story on a built-in table: what is certain, what to clean, what it brings.
+    """The whole story on a built-in table: what is certain, what to clean, what it achieves.
 
     The table is of wines, from scikit-learn's own data; nothing is downloaded and nothing is
     written. Some laboratory results are hidden, and the hidden values answer the questions.
@@ -85,7 +85,7 @@ def demo(ctx: click.Context, seed: int, neighbors: int) -> None:
 
 @dataclass(frozen=True)
 class _Answers:
-    """What the queries say: about all points, and more about the few points on show."""
+    """The results of the queries: about all points, and more about the few that are shown."""
 
     classes: NDArray[Any]
     certain: NDArray[np.bool_]
@@ -136,7 +136,7 @@ def _tell_table(console: Console, example: Wines) -> None:
         f"{len(table.names)} measurements each. The laboratory skipped "
         f"{example.n_skipped} costly analyses, more often for pale wines; now and then, magnesium "
         f"was forgotten. {len(table.dataset.dirty_rows)} rows have holes, {table.holes.sum()} in "
-        f"all, and a hole might hold any of 5 values. So the table stands for "
+        f"all, and each hole has 5 candidates. So the table stands for "
         f"[bold]{about}{worlds_text(table.dataset.n_worlds)} worlds[/]."
     )
 
@@ -157,7 +157,7 @@ def _tell_certain(console: Console, answers: _Answers, neighbors: int) -> None:
 
 
 def _worlds_table(answers: _Answers, ascii_only: bool) -> Table:
-    """One line a point: possible labels, the share of each, the exact count of the winner."""
+    """One line per point: possible labels, the share of each, the winner's exact count."""
     from rich import box
     from rich.table import Table
 
@@ -217,8 +217,8 @@ def _clean(console: Console, session: CleaningSession, example: Wines) -> None:
 
     plain = console.options.ascii_only
     table = Table(box=box.ASCII2 if plain else box.ROUNDED)
-    for name in ("answer", "row", "the truth, told", "settled", "certain"):
-        table.add_column(name, justify="left" if "told" in name else "right")
+    for name in ("answer", "row", "true values", "settled", "certain"):
+        table.add_column(name, justify="left" if name == "true values" else "right")
     while len(session.history) < ANSWERS and not session.done:
         record = simulate(session, example.truth, 1, exact=True, progress=False)[-1]
         told = session.answers[-1]["value"]
@@ -251,7 +251,7 @@ def _tell_curve(console: Console, session: CleaningSession, example: Wines) -> N
     mean = [sum(shares) / ORDERS for shares in zip(*held, strict=True)]
     asked, random = len(session.history), sum(len(shares) - 1 for shares in orders) / ORDERS
     console.print(
-        f"\n[bold]5. What it brings.[/] All predictions are certain after {asked} "
+        f"\n[bold]5. What it achieves.[/] All predictions are certain after {asked} "
         f"answer{'s' if asked > 1 else ''}; in random order after {random:.0f}, on average, of "
         f"{len(example.table.dataset.dirty_rows)} rows with holes. Share of certain predictions:"
     )

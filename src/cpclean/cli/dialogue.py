@@ -1,4 +1,4 @@
-"""The dialogue of cpclean clean: a question, a line of input, and what it does."""
+"""The dialogue of cpclean clean: a question, a line of input, and its effect."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WORDS = {"skip": "s", "undo": "u", "back": "u", "quit": "q", "stop": "q", "exit
 
 
 class Dialogue:
-    """Asks a person until the session is done, or the person is.
+    """Asks a person until the session is done, or the person stops.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Dialogue:
         self._line_editing = sys.stdin.isatty() and sys.stdout.isatty() and not console.stderr
 
     def run(self) -> None:
-        """Go on until there is no more to ask, or no more input."""
+        """Continue until there is no more to ask, or no more input."""
         going = True
         while going:
             question = self._session.ask()
@@ -78,7 +78,7 @@ class Dialogue:
         show(self._console, self._session, self._task, question, numbers, self._lines)
 
     def _obeyed(self, question: Question, command: str, numbers: list[int], took: float) -> bool:
-        """Do what a line says; False if the question is still open."""
+        """Do what a line asks for; False if the question is still open."""
         if not command:
             raise Mistake("type the number of a candidate, or ? for help.")
         if command == "?":
@@ -100,12 +100,12 @@ class Dialogue:
         return True
 
     def _answer(self, question: Question, command: str, numbers: list[int]) -> dict[str, Any]:
-        """The answer that a number or free values give, as `tell` takes it."""
+        """The answer that a number or typed values make, as `tell` expects it."""
         if not command.lstrip("+-").isdecimal():
             values = typed_values(command, self._table, holes_of(question))
             for name, value in values.items():
                 if remark := unusual(column_named(self._table, name), value):
-                    self._console.print(f"{remark} It is taken; u takes it back.", markup=False)
+                    self._console.print(f"{remark} It is saved; u takes it back.", markup=False)
             return {"value": values}
         if not 1 <= int(command) <= len(numbers):
             raise Mistake(f"the candidates are 1 to {len(numbers)}; got {command}.")
@@ -130,7 +130,7 @@ class Dialogue:
 
     def _undo(self, took: float) -> bool:
         if not self._session.answers:
-            raise Mistake("there is no answer to take back.")
+            raise Mistake("there is no answer to take back yet.")
         last = self._session.answers[-1]
         self._taken(lambda: self._kept.undo(seconds=took))
         what = "is not skipped any more" if "skip" in last else "is asked for again"
@@ -150,7 +150,7 @@ class Dialogue:
     # -- plumbing ----------------------------------------------------------------------------
 
     def _taken(self, step: Any) -> Any:
-        """Do something that is written to the log; on a terminal, it can be tried again."""
+        """Do something that is saved in the log; on a terminal, it can be tried again."""
         from cpclean.errors import CPCleanError
         from cpclean.storage.journal import NotSavedError
 
@@ -158,7 +158,7 @@ class Dialogue:
             return step()
         except NotSavedError as problem:
             if not sys.stdin.isatty():
-                raise  # the lines that follow would answer other questions than they are meant for
+                raise  # the next lines would answer other questions than they are meant for
             raise Mistake(f"{problem} Make room and try again, or stop with q.") from problem
         except CPCleanError as problem:
             raise Mistake(in_options(problem)) from problem
@@ -187,7 +187,7 @@ class Dialogue:
 
 
 def _as_utf8(line: str) -> str:
-    """A line, also where Python was told that input is of another encoding."""
+    """A line, also where Python expects another encoding of its input."""
     try:
         return line.strip().encode("utf-8", "surrogateescape").decode("utf-8")
     except UnicodeError:
@@ -195,7 +195,7 @@ def _as_utf8(line: str) -> str:
 
 
 def _did(record: Record) -> str:
-    """What an answer has changed, in words."""
+    """The effect of an answer, in words."""
     words = "Nothing was settled"
     if record.settled:
         words = f"{record.settled} prediction{'s are' if record.settled > 1 else ' is'} settled"

@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     type=click.IntRange(min=1),
     default=10,
     show_default=True,
-    help="How often the holes of a column are filled to see what cleaning it would bring.",
+    help="How often the holes of a column are filled to see what cleaning it would achieve.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Everything, for machines.")
 def inspect(training: Training, validation: Validation, samples: int, as_json: bool) -> None:
-    """Does missingness matter here: for how many predictions, and which columns bring most?
+    """Does missingness matter here: for how many predictions, and which columns matter most?
 
     FILE is the training table, with holes. For each column: its holes, and the share of
-    predictions that would be certain if this column alone were clean. What its holes hold is not
-    known, so they are filled a few times, as the prior has it; the share is the mean, with the
-    lowest and the highest. Then: what the first ten rows would bring, and advice in words.
+    predictions that would be certain if this column alone were clean. Its true values are not
+    known, so the holes are filled a few times, as likely as the prior says; the share is the mean,
+    with the lowest and the highest. Then: what the first ten rows would achieve, and advice.
 
     \b
     Example:
@@ -75,7 +75,7 @@ def looked_at(task: Task, training: Training) -> Summary:
 def effects_of(
     task: Task, training: Training, samples: int, seed: int, progress: Any = None
 ) -> list[ColumnEffect]:
-    """What each column of a task would bring."""
+    """What cleaning each column of a task would achieve."""
     from cpclean.analysis.column_effects import column_effects
     from cpclean.queries.model import Model
 

@@ -1,4 +1,4 @@
-"""How errors are told: one line on stderr, an exit code, no traceback unless it is asked for."""
+"""How errors are shown: one line on stderr, an exit code, no traceback unless asked for."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ INTERRUPTED = 130
 
 
 class Mistake(click.ClickException):
-    """An error to be told in one line."""
+    """An error that is shown in one line."""
 
     exit_code = 2
 
 
 class Verbs(click.Group):
-    """A group whose commands tell errors of the user and of the machine in one line.
+    """A group whose commands show errors of the user and of the machine in one line.
 
-    Exit codes: 0 done, 2 a mistake in what was given, 1 anything else that went wrong, 130
-    interrupted with Ctrl-C.
+    Exit codes: 0 done, 2 a mistake in the command or the files, 1 anything else that went wrong,
+    130 interrupted with Ctrl-C.
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -64,7 +64,7 @@ class Verbs(click.Group):
 
 
 def _tolerate_letters() -> None:
-    """A letter that the terminal cannot show, or that is no UTF-8, must not end a command."""
+    """A letter that the terminal cannot show, or that is not UTF-8, must not end a command."""
     for stream, errors in (
         (sys.stdout, "replace"),
         (sys.stderr, "replace"),
@@ -121,7 +121,7 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 def _told(error: OSError) -> str:
     where = f" {error.filename!r}:" if error.filename else ""
     way_out = " Free some space and run it again." if error.errno == errno.ENOSPC else ""
-    return f"{where.lstrip() or 'the system says:'} {error.strerror or error}.{way_out}"
+    return f"{where.lstrip() or 'the system reports:'} {error.strerror or error}.{way_out}"
 
 
 def _close_quietly() -> None:

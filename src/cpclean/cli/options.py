@@ -19,7 +19,7 @@ Given = TypeVar("Given")
 
 @dataclass(frozen=True)
 class Training:
-    """The training table, as a person names it, and how it is looked at."""
+    """The training table and how it is read, as options name them."""
 
     file: str
     label: str
@@ -53,7 +53,7 @@ def training_options(command: Command) -> Command:
 
 
 def optional_training_options(command: Command) -> Command:
-    """The same for a command that can do without a file: both are "" then."""
+    """The same for a command that works without a file: both are "" then."""
     return _training_options(command, required=False)
 
 
@@ -76,20 +76,20 @@ def _training_options(command: Command, required: bool) -> Command:
         click.option(
             "--repairs", type=click.Choice(["default", "holoclean"]), default="default",
             show_default=True,
-            help="What a hole might hold. default: five points of a numeric column, the four most "
-            "frequent categories and another one.",
+            help="The candidates of a hole. default: five points of a numeric column, or the four "
+            "most frequent categories and one for all others.",
         ),
         click.option(
             "--prior", type=click.Choice(PRIORS), default="label", show_default=True,
-            help="How likely each of these is.",
+            help="How likely each candidate is.",
         ),
         click.option(
             "--null", multiple=True, metavar="TEXT",
-            help="Text that stands for nothing, such as '?'; may be repeated.",
+            help="Text that means a missing value, such as '?'; may be repeated.",
         ),
         click.option(
             "--kind", multiple=True, metavar="COLUMN=KIND",
-            help=f"What a column holds, where another kind is detected: {', '.join(KINDS)}.",
+            help=f"What a column holds, if another kind is detected: {', '.join(KINDS)}.",
         ),
         click.option(
             "--drop", multiple=True, metavar="COLUMN", help="A column to leave out; repeatable."
@@ -102,7 +102,7 @@ def _training_options(command: Command, required: bool) -> Command:
         ),
         click.option(
             "--domains", is_flag=True,
-            help="The CSV file lists what cells can be: header age[18|30|65], cell [2|3].",
+            help="The CSV file lists the candidates of cells: header age[18|30|65], cell [2|3].",
         ),
         click.option(
             "--sep", metavar="SIGN", callback=_sign,
@@ -115,7 +115,7 @@ def _training_options(command: Command, required: bool) -> Command:
         ),
         click.option(
             "--decimal", type=click.Choice([".", ","]), default=".",
-            help="What stands before the decimals in text files.  [default: .]",
+            help="The decimal sign in text files.  [default: .]",
         ),
     )  # fmt: skip
 
@@ -123,7 +123,7 @@ def _training_options(command: Command, required: bool) -> Command:
 def _sign(ctx: click.Context, option: click.Parameter, given: str | None) -> str | None:
     given = {"tab": "\t", "\\t": "\t"}.get(given or "", given)
     if given is not None and (len(given) != 1 or given in "\"'\n\r"):
-        raise click.BadParameter(f"one sign, or tab, separates cells; got {given!r}.")
+        raise click.BadParameter(f"a separator is a single character, or tab; got {given!r}.")
     return given
 
 
@@ -152,13 +152,13 @@ def validation_options(command: Command) -> Command:
         ),
         click.option(
             "--seed", type=click.IntRange(min=0), default=0, show_default=True,
-            help="Which rows are held out, and everything else that is left to chance.",
+            help="Decides which rows are held out, and everything else that is random.",
         ),
     )  # fmt: skip
 
 
 def _packed(command: Command, name: str, kind: type[Given], *options: Command) -> Command:
-    """The command with these options, handed over together as one argument."""
+    """The command with these options, passed on as one argument."""
 
     @functools.wraps(command)
     def packing(**given: Any) -> Any:

@@ -44,7 +44,7 @@ def true_rows(file: str, training: Training, task: Task) -> Any:
 
 
 def _check_same(rows: Any, file: str, training: Training, task: Task) -> None:
-    """Refuse other rows, or holes where the truth is wanted; point at what differs."""
+    """Refuse other rows, or holes where the truth is wanted; note what differs."""
     import numpy as np
 
     from cpclean.data.frames import columns_from
@@ -64,7 +64,7 @@ def _check_same(rows: Any, file: str, training: Training, task: Task) -> None:
         if column.kind == mine.kind:
             different[both] |= mine.values[both] != column.values[both]
     if unknown:
-        raise Mistake(f"{file} must be complete; it has holes itself: {offenders(unknown)}.")
+        raise Mistake(f"{file} must be complete, but has holes itself: {offenders(unknown)}.")
     if table.label is not None and table.label in rows.columns:
         labels = np.array([str(one) for one in table.dataset.labels])
         different |= labels != rows[table.label].astype(str).to_numpy()

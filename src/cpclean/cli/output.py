@@ -50,7 +50,7 @@ def terminal(stderr: bool = False) -> Console:
 
 @contextmanager
 def working(what: str) -> Iterator[Callable[[str], None]]:
-    """Say what is going on while it does, on a terminal; call what is given to say more."""
+    """Show what is going on, on a terminal; call the function that comes back to show more."""
     console = terminal(stderr=True)
     if not console.is_terminal:
         yield lambda told: None
@@ -63,7 +63,7 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
 
 
 def _compiles_first() -> bool:
-    """Whether the compiled kernels are still to be made: numba keeps them beside the sources."""
+    """Whether the kernels still have to be compiled: numba saves them beside the sources."""
     from importlib.util import find_spec
 
     found = find_spec("cpclean.queries")
@@ -98,12 +98,12 @@ def write(
 
 
 def print_text(text: str) -> None:
-    """Print what a machine reads: UTF-8, whatever the terminal would have."""
+    """Print what a machine reads: UTF-8, whatever the terminal uses."""
     click.echo(text if sys.stdout.isatty() else text.encode("utf-8"), nl=False)
 
 
 def for_people(format_: str | None, out: str | None) -> bool:
-    """Whether a table is to be printed: it is asked for, or there is a terminal to read it."""
+    """Whether to print a table for people: it is asked for, or there is a terminal."""
     return out is None and (format_ == "table" or (format_ is None and terminal().is_terminal))
 
 
@@ -174,7 +174,7 @@ def _draft(out: str) -> Iterator[Path]:
 
 
 def ready(out: str | None) -> None:
-    """Complain about a place that cannot be written to before the work, not after it."""
+    """Refuse a place that cannot be written to before the work, not after it."""
     if out is not None:
         table_suffix(out)
         check_package(out, "writing")
@@ -188,7 +188,7 @@ def check_package(file: str, doing: str) -> None:
     for suffix, package in _PACKAGES.items():
         if file.lower().endswith(suffix) and importlib.util.find_spec(package) is None:
             raise Mistake(
-                f"{doing} {suffix} files needs a package that is not here: pip install "
+                f"{doing} {suffix} files needs a package that is not installed: pip install "
                 '"cpclean[files]".'
             )
 

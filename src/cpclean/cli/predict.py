@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 def check(training: Training, validation: Validation, format_: str | None, out: str | None) -> None:
     """Which predictions are certain: do all worlds agree on the label?
 
-    FILE is the training table, with holes. Every row of --val, or of the rows held out, gets one
-    line: its number in its file, whether it is certain, the label that most of the prior mass
-    predicts, and the labels that at least one world predicts.
+    FILE is the training table, with holes. There is one line for every row of --val, or for every
+    row held out: its number in its file, whether it is certain, the label that most of the prior
+    mass predicts, and the labels that at least one world predicts.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""How a question looks in a terminal: the row, its holes, what they might be, and why."""
+"""How a question looks in a terminal: the row, its holes, their candidates, and why."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ MOST = 100
 MOST_CELLS = 30
 
 HELP = """\
-  a number             that candidate of the list is the true one
-  column=value         the true value, also one that is not listed: age=41, city=New York
+  a number             this candidate of the list is the true one
+  column=value         the true value, even if it is not listed: age=41, city=New York
                        (several at once, separated by commas; a value with a "=" in quotes)
-  ? column             what the column can be
+  ? column             what the column can hold
   more                 more candidates
   s                    skip: do not ask for this row again
-  u                    undo: take the last answer back, also one from an earlier run
-  q                    stop here; the same command goes on later (Ctrl-D does the same)
+  u                    undo: take the last answer back, even one from an earlier run
+  q                    stop here; the same command continues later (so does Ctrl-D)
   ?                    this help"""
 
 
 def progress(session: CleaningSession) -> str:
-    """How far it is, in a few words."""
+    """How many predictions are certain, in a few words."""
     certain, points = int(session.certain.sum()), len(session.certain)
     return f"{certain:,} of {points:,} predictions are certain ({percent(certain / points)})"
 
@@ -84,7 +84,7 @@ def show(
         )
     if marks := _marks(task, question, numbers):
         console.print(
-            _escaped(f"{' or '.join(marks)}: none of those listed; if you know it, type it."),
+            _escaped(f"{' or '.join(marks)}: a value that is not listed; if you know it, type it."),
             style="dim",
         )
 
@@ -103,7 +103,7 @@ def _marks(task: Task, question: Question, numbers: list[int]) -> list[str]:
 
 
 def in_words(task: Task, name: str, value: Any) -> str:
-    """A value of a column; "other" in brackets where it is no category of that name."""
+    """A value of a column; "other" in brackets where a category has that name."""
     from cpclean.data.values import categories_of, is_mark, mark_text
 
     if not is_mark(value):
@@ -142,9 +142,11 @@ def _cells(session: CleaningSession, task: Task, question: Question) -> str:
 def _why(session: CleaningSession, question: Question) -> str:
     n_near = len(question.points)
     if not n_near:
-        return "[dim]Why this row: it is next in the order; no uncertain prediction hangs on it.[/]"
+        return (
+            "[dim]Why this row: it is next in the order; no uncertain prediction depends on it.[/]"
+        )
     near = "1 uncertain prediction" if n_near == 1 else f"{n_near} uncertain predictions"
-    text = f"Why this row: {near} may hang on it"
+    text = f"Why this row: {near} may depend on it"
     if session.strategy == "random":
         text += ", and it is next in the random order"
     elif question.gain > 0:
@@ -165,7 +167,7 @@ def _candidates(
     numbers: list[int],
     settles: list[int],
 ) -> Any:
-    """One line a candidate: its values, how likely it is, and what it would settle."""
+    """One line per candidate: its values, how likely it is, and what it would settle."""
     from rich import box
     from rich.table import Table
 

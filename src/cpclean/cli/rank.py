@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @output_options
 @click.option("--cells", is_flag=True, help="Rank single cells instead of whole rows.")
 @click.option("--top", type=click.IntRange(min=1), metavar="N", help="Only the first N.")
-@click.option("--values", is_flag=True, help="The row's own values beside it, as they are known.")
+@click.option("--values", is_flag=True, help="Add the known values of each row.")
 def rank(
     training: Training,
     validation: Validation,
@@ -36,9 +36,9 @@ def rank(
     """Rows with holes, in the order in which cleaning them is expected to help.
 
     FILE is the training table, with holes. Every line has the number of a row in its file (0 is
-    the first one below the header), the gain (what knowing the row is expected to take from the
-    mean entropy of the predictions, in nats), the columns with holes, and how many candidates
-    there are. A gain of 0 means: no need to clean it.
+    the first one below the header), its gain (the expected fall of the predictions' mean entropy
+    once the row is known, in nats), the columns with holes, and the number of candidates. A gain
+    of 0 means: no need to clean it.
 
     \b
     Example:

@@ -37,12 +37,12 @@ if TYPE_CHECKING:
     default=10,
     show_default=True,
     metavar="N",
-    help="How many of the rows that matter most are told with their reasons.",
+    help="How many of the rows that matter most are explained.",
 )
 @click.option(
     "--log",
     metavar="FILE",
-    help="Take in the answers that cpclean clean kept there, or that a page exported.",
+    help="Include the answers that cpclean clean saved there, or that a page exported.",
 )
 @click.option(
     "--strategy",
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     "--simulate",
     "truth",
     metavar="FILE",
-    help="The same rows without holes: adds what true answers bring, against random order.",
+    help="The same rows without holes: adds what true answers achieve, against random order.",
 )
 @click.option(
     "--runs",
@@ -128,12 +128,12 @@ class _Files:
 
 
 def _check_places(training: Training, validation: Validation, files: _Files) -> None:
-    """Complain about files before any work is done."""
+    """Refuse files before any work is done."""
     if [training.file, validation.val, files.truth].count("-") > 1:
         raise Mistake("only one of the files can be standard input.")
     if files.log is not None and not Path(files.log).expanduser().is_file():
         raise Mistake(
-            f"there is no log of answers {files.log!r}. Name another, or leave --log out."
+            f"there is no log of answers {files.log!r}. Name another one, or leave out --log."
         )
     if files.out == "-":
         return
@@ -160,7 +160,7 @@ def _take_in(
     training: Training,
     validation: Validation,
 ) -> None:
-    """Tell the session what a log has; it is only read, and may be open in cpclean clean."""
+    """Replay the answers of a log; it is only read, and may be open in cpclean clean."""
     from cpclean.storage.journal import read_answers
     from cpclean.storage.saved_session import replay_journal
 

@@ -1,4 +1,4 @@
-"""cpclean reproduce: tables and figures of results, measured anew."""
+"""cpclean reproduce: tables and figures of results, measured again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 from cpclean.cli.mistakes import Mistake
 
 
-@click.command(short_help="Tables and figures of results, measured anew.")
+@click.command(short_help="Measure tables and figures of results again.")
 @click.option(
     "--table",
     type=click.Choice(["paper", "priors"]),
@@ -34,7 +34,7 @@ from cpclean.cli.mistakes import Mistake
     type=click.IntRange(min=1),
     default=5,
     show_default=True,
-    help="How often tables are split and cells hidden anew.",
+    help="How often tables are split and cells hidden again.",
 )
 @click.option(
     "--runs",
@@ -55,12 +55,12 @@ from cpclean.cli.mistakes import Mistake
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("results"),
     show_default=True,
-    help="Where results are kept, cell by cell; a later run goes on from there.",
+    help="Where results are saved, cell by cell; a later run continues from there.",
 )
 @click.option(
     "--jobs",
     type=click.IntRange(min=1),
-    help="How many processes work at once.  [default: one a core]",
+    help="How many processes work at once.  [default: one per core]",
 )
 @click.option("--quick", is_flag=True, help="Few rows; without --data-dir, of generated tables.")
 def reproduce(
@@ -74,7 +74,7 @@ def reproduce(
     jobs: int | None,
     quick: bool,
 ) -> None:
-    """Measure tables and figures of results, cell by cell; Ctrl-C keeps what is done.
+    """Measure tables and figures of results, cell by cell; after Ctrl-C, what is done is saved.
 
     Without --table or --figure: all of them.
 
@@ -111,7 +111,7 @@ def reproduce(
             break
     if not finished:
         click.echo(
-            f"Interrupted; the above is what is done. The same command goes on from {out}.",
+            f"Interrupted; the above is what is done. The same command continues from {out}.",
             err=True,
         )
         raise click.exceptions.Exit(130)

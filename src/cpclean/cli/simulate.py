@@ -1,4 +1,4 @@
-"""cpclean simulate: what cleaning would bring, where the truth is known."""
+"""cpclean simulate: what cleaning would achieve, where the truth is known."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cpclean.cleaning.session import CleaningSession
     from cpclean.data.task import Task
 
-# Accuracy is worked out at about so many places of a curve: each is a look at all points.
+# Accuracy is worked out at about this many places of a curve: each is a look at all points.
 LOOKS = 20
 # Lines of a curve on a screen.
 SCREEN = 12
@@ -27,7 +27,7 @@ SCREEN = 12
 
 @dataclass(frozen=True)
 class Step:
-    """Where a session stands after so many answers; means, where there are several runs."""
+    """The state of a session after some answers; means, where there are several runs."""
 
     answers: int
     certain: float
@@ -35,7 +35,7 @@ class Step:
     accuracy: float | None
 
 
-@click.command(short_help="What cleaning brings, where the truth is known.")
+@click.command(short_help="What cleaning achieves, where the truth is known.")
 @training_options
 @validation_options
 @output_options
@@ -84,8 +84,8 @@ def simulate(
     """Clean by asking a file that knows the truth: how many answers does it take?
 
     FILE is the training table, with holes; --truth has the same rows, in the same order, without
-    holes. The curve tells, after so many answers, the share of predictions that are certain, their
-    mean entropy, and the accuracy if the validation rows have labels.
+    holes. The curve shows, for each number of answers, the share of certain predictions, their mean
+    entropy, and the accuracy if the validation rows have labels.
 
     \b
     Example:
@@ -128,7 +128,7 @@ def _clean(
     exact: bool,
     steps: list[Step],
 ) -> None:
-    """Answer until a session is done or the budget is spent, and note where it stands."""
+    """Answer until a session is done or the budget is spent, and record the states."""
     from cpclean.cleaning.simulation import Person
 
     person = Person(session, truth, exact)

@@ -28,7 +28,7 @@ def shown(value: Any) -> str:
 
 
 def described(column: Column) -> str:
-    """What a column holds, in a line: its range, or its categories."""
+    """What a column holds, in one line: its range, or its categories."""
     from cpclean.data.values import NEEDS
 
     if column.kind == "categorical":
@@ -39,7 +39,7 @@ def described(column: Column) -> str:
     if column.kind == "boolean":
         return f"{column.name} is true or false."
     if not len(column.observed):
-        return f"{column.name} has no value anywhere; it takes {NEEDS[column.kind]}."
+        return f"{column.name} has no value in any row; it takes {NEEDS[column.kind]}."
     import numpy as np
 
     ends = np.quantile(column.observed, [0, 0.25, 0.5, 0.75, 1])
@@ -64,7 +64,7 @@ def column_named(table: IncompleteTable, name: str) -> Column:
 
 
 def typed_values(text: str, table: IncompleteTable, holes: Sequence[str]) -> dict[str, Any]:
-    """What `age=41, city=New York` says about the holes of a row.
+    """The values of a row's holes out of `age=41, city=New York`.
 
     Pairs are separated by commas or blanks. A value may contain either, for only what stands before
     a "=" is a name; one with a "=" in it is put in quotes.
@@ -74,16 +74,17 @@ def typed_values(text: str, table: IncompleteTable, holes: Sequence[str]) -> dic
         column = column_named(table, name)
         if column.name not in holes:
             raise Mistake(
-                f"{column.name} is no hole of this row; what can be told is {_some(holes)}."
+                f"column {column.name!r} is not missing in this row; missing columns: "
+                f"{_some(holes)}."
             )
         if column.name in found:
-            raise Mistake(f"{column.name} is told twice; once is enough.")
+            raise Mistake(f"{column.name} is there twice; name it once.")
         found[column.name] = _value(column, value)
     return found
 
 
 def unusual(column: Column, value: Any) -> str | None:
-    """A remark on a value such as the column has not had so far; None if there is none."""
+    """A remark on a value that the column has not had so far; None if there is none."""
     if column.kind == "categorical":
         known = {str(one) for one in column.frequencies}
         if str(value) in known:
@@ -97,7 +98,7 @@ def unusual(column: Column, value: Any) -> str | None:
     if low <= stored <= high:
         return None
     ends = f"{shown(column.shown(low))} to {shown(column.shown(high))}"
-    return f"{shown(column.shown(stored))} is outside of what {column.name} has been, {ends}."
+    return f"{shown(column.shown(stored))} is outside the values of {column.name} so far, {ends}."
 
 
 def _pairs(text: str, names: list[str]) -> list[tuple[str, str]]:
@@ -111,7 +112,7 @@ def _pairs(text: str, names: list[str]) -> list[tuple[str, str]]:
         if not any(first < match.end(1) <= last for first, last in quoted)
     ]
     if not starts or text[: starts[0].start()].strip(",; "):
-        raise Mistake(f"{text!r} is neither a number from the list nor column=value; ? helps.")
+        raise Mistake(f"{text!r} is neither a number of the list nor column=value; ? shows help.")
     ends = [*(match.start() for match in starts[1:]), len(text)]
     return [
         (match[1], text[match.end() : end].strip(" \t,;"))
@@ -126,9 +127,9 @@ def _value(column: Column, text: str) -> Any:
     if len(text) >= 2 and text[0] == text[-1] and text[0] in "\"'":
         text = text[1:-1]
     if not text:
-        raise Mistake(f"nothing stands behind {column.name}=; leave it out if it is not known.")
+        raise Mistake(f"there is no value after {column.name}=; leave it out if it is not known.")
     if any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise Mistake(f"the value of {column.name} has letters that are not UTF-8.")
+        raise Mistake(f"the value of {column.name} is not valid UTF-8.")
     value = typed_value(column, text)
     if value is None:
         raise Mistake(f"{column.name} takes {NEEDS[column.kind]}; got {text!r}.")

@@ -9,7 +9,7 @@ from typing import Any
 from cpclean.data.table import IncompleteTable
 from cpclean.intake.formats import table_bytes
 from cpclean.intake.textfile import TextFile
-from cpclean.intake.writing import Told, fits, frame_with, text_with, whole_columns
+from cpclean.intake.writing import KnownCells, fits, frame_with, text_with, whole_columns
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Original:
         return "utf-8" if self.text is None else self.text.encoding
 
     def cleaned(
-        self, table: IncompleteTable, rows: Sequence[int], known: Told, suffix: str
+        self, table: IncompleteTable, rows: Sequence[int], known: KnownCells, suffix: str
     ) -> Cleaned:
         """The table with what is known in the place of holes; all else stays as it is.
 

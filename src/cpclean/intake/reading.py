@@ -49,7 +49,7 @@ def read_csv(
     ----------
     path_or_buffer : path, or object with `read`
     null_tokens : iterable of str
-        Text that stands for nothing, besides what pandas takes for it; compared after stripping,
+        Text that means a missing value, besides what pandas reads so; compared after stripping,
         numbers as numbers. A column that was text only because of tokens is numeric again.
     domains : bool
         Read explicit domains, as `cpclean.data.domains` describes them. Nothing but null_tokens

@@ -236,14 +236,14 @@ _REMARKS = {
         "as {got}: whatever is predicted for them counts as wrong."
     ),
     "fewer_held": _everywhere(
-        "{wanted:row was|rows were} to be held out, but only {complete:is|are} complete; "
-        "{held:of them is|of them are}."
+        "{wanted:row was|rows were} to be held out, but only {complete:row is|rows are} complete; "
+        "{held:of them is|of them are} held out."
     ),
     "maybe_null": Saying(
         "column {column!r} holds {value!r} {count:time|times}.",
-        "If it stands for nothing, name it in null_tokens.",
-        "If it stands for nothing, say so: --null {bare:sh}.",
-        "If it stands for nothing, say so under More settings.",
+        "If it means that a value is missing, name it in null_tokens.",
+        "If it means that a value is missing: --null {bare:sh}.",
+        "If it means that a value is missing, enter it under More settings.",
         field="null_tokens",
     ),
     "maybe_date": Saying(
@@ -256,7 +256,7 @@ _REMARKS = {
     "maybe_day_first": Saying(
         "column {column!r} is text such as {value!r}, every one a category of its own.",
         "If it is a date: write it as 2024-05-31 and name its kind.",
-        "If it is a date: write it as 2024-05-31 and say --kind {date:sh}.",
+        "If it is a date: write it as 2024-05-31 and pass --kind {date:sh}.",
         "If it is a date: write it as 2024-05-31, and choose that kind for it.",
         field="kinds",
     ),

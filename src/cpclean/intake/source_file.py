@@ -174,7 +174,7 @@ class SourceFile:
         if header.count(sign) <= header.count(usual):
             return ""
         comma = ", and perhaps --decimal ," if sign == ";" else ""
-        return f"If its cells are separated by another sign, say so: --sep {_SIGNS[sign]}{comma}."
+        return f"If another sign separates its cells, name it: --sep {_SIGNS[sign]}{comma}."
 
     @cached_property
     def whole_columns(self) -> dict[str, str] | None:

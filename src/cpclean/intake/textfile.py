@@ -1,7 +1,7 @@
-"""Text files as they stand: cells that are told are written anew, every other byte stays.
+"""Text files as they stand: known cells are written anew, every other byte stays.
 
-Where cells begin and end is found out as pandas does: a quote counts at the beginning of a cell
-only, a doubled one within stands for itself, and lines with nothing but blanks are no rows.
+Cells begin and end where pandas finds them: a quote counts only at the beginning of a cell, a
+doubled quote within stands for itself, and lines with nothing but blanks are not rows.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MARKS = {
     "utf-16": ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be")),
     "utf-32": ((codecs.BOM_UTF32_LE, "utf-32-le"), (codecs.BOM_UTF32_BE, "utf-32-be")),
 }
-_LOOKED_AT = 1000  # rows that tell whether a column is in quotes
+_LOOKED_AT = 1000  # rows that show whether a column is in quotes
 
 
 def text_suffix(file: str) -> str | None:
@@ -75,7 +75,7 @@ class TextFile:
         encoding: str = "utf-8",
         decimal: str = ".",
     ) -> TextFile | None:
-        """A file, if it is one of text by its name; None if not."""
+        """A file that is text by its name; None for any other."""
         suffix = text_suffix(os.fspath(path))
         if suffix is None:
             return None
@@ -96,25 +96,25 @@ class TextFile:
             .fillna("")
         )  # fmt: skip
 
-    def with_cells(self, told: Mapping[tuple[int, int], str]) -> TextFile | None:
+    def with_cells(self, texts: Mapping[tuple[int, int], str]) -> TextFile | None:
         """The same with other texts in some cells; None if that cannot be done.
 
-        So it is if pandas finds other cells in the file, before or afterwards, and if decoding and
-        encoding change other bytes. If the encoding does not have all letters of the texts, the
-        file becomes UTF-8.
+        That is so if pandas finds other cells in the file, before or afterwards, or if decoding and
+        encoding change other bytes. If the encoding lacks letters of the texts, the file becomes
+        UTF-8.
 
         Parameters
         ----------
-        told : dict from (row, column) to text
+        texts : dict from (row, column) to text
             The header is row 0.
         """
         rows: dict[int, dict[int, str]] = defaultdict(dict)
-        for (row, column), text in told.items():
+        for (row, column), text in texts.items():
             rows[row][column] = text
         mark, codec, whole = self._opened
         if mark + whole.encode(codec) != self.content:
             return None
-        in_quotes = self._in_quotes({column for _, column in told})
+        in_quotes = self._in_quotes({column for _, column in texts})
         out, at, row = [], 0, -1
         for row, record in enumerate(self._records()):
             if row in rows:
@@ -134,7 +134,7 @@ class TextFile:
             made = replace(self, content=mark + text.encode(codec))
         except UnicodeEncodeError:
             made = replace(self, content=text.encode(), encoding="utf-8")
-        return made if made._holds(self._expected(told)) else None
+        return made if made._holds(self._expected(texts)) else None
 
     def for_suffix(self, suffix: str) -> TextFile:
         """The same as another kind of file, whose cells are separated otherwise."""
@@ -203,10 +203,10 @@ class TextFile:
         absent = len(expected) - len(cells)
         return [*map(_bare, cells), *[""] * absent] == expected
 
-    def _expected(self, told: Mapping[tuple[int, int], str]) -> Any:
+    def _expected(self, texts: Mapping[tuple[int, int], str]) -> Any:
         """The cells as an array, with other texts in some of them."""
         cells = self.cells.to_numpy(dtype=object, copy=True)
-        for place, text in told.items():
+        for place, text in texts.items():
             cells[place] = text
         return cells
 
@@ -247,7 +247,7 @@ class TextFile:
 
 
 def usual_sep(suffix: str) -> str:
-    """What separates cells unless something else is said."""
+    """What separates cells by default."""
     return "\t" if suffix == ".tsv" else ","
 
 

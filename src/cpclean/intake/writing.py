@@ -1,7 +1,7 @@
-"""The cleaned table: the one that was given, with what was told in the place of holes.
+"""The cleaned table: the original one, with known values in the place of holes.
 
-A text file stays as it is but for the told cells, which are spelt as their column spells values. A
-frame keeps its dtypes, where they can hold what was told.
+A text file stays as it is except for the known cells, which are spelt as their column spells
+values. A frame keeps its dtypes, where they can hold the known values.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _MOMENT = re.compile(
     r"(Z|[+-][0-9]{2}(?::?[0-9]{2})?)?)?"
 )
 
-# What stands in a cell, by column and by the row's number in what was given.
-Told = dict[str, dict[int, Any]]
+# The known values of cells, by column and by the row's number in the original table.
+KnownCells = dict[str, dict[int, Any]]
 
 
 def as_pandas(frame: Any) -> Any:
@@ -60,13 +60,13 @@ def text_with(
     frame: Any,
     table: IncompleteTable,
     rows: Sequence[int],
-    told: Told,
+    known: KnownCells,
     domains: bool = False,
 ) -> TextFile | None:
-    """A text file with what was told; None if its cells are not those of the frame.
+    """A text file with known cells; None if its cells are not those of the frame.
 
-    A category such as "NA" is written as it was told: no spelling keeps pandas from taking it for
-    a hole unless it is read with keep_default_na=False.
+    A category such as "NA" is written as it is: no spelling keeps pandas from reading it as a hole,
+    except with keep_default_na=False.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def text_with(
         Made of some rows and columns of the frame.
     rows : sequence of int
         Where each row of the table stands in the frame.
-    told : as `told_of` gives it
+    known : dict from column to dict from row of the frame to value
     domains : bool
         Whether the file lists what cells can be, as `cpclean.data.domains` describes.
     """
@@ -85,7 +85,7 @@ def text_with(
         return None
     names = [str(name) for name in frame.columns]
     cells: dict[tuple[int, int], str] = {}
-    for name, values in told.items():
+    for name, values in known.items():
         place = names.index(name)
         column = table.columns[table.names.index(name)]
         seen = text.cells[place].iloc[1:].to_numpy()[np.asarray(rows)].tolist()
@@ -148,8 +148,8 @@ def _truth_like(sample: str, value: bool) -> str:
     word, decimals = (found[1], found[2] or "") if found else ("", "")
     for pair in _TRUTHS:
         if word.lower() in pair:
-            said = pair[value].upper() if word.isupper() else pair[value]
-            return (said.capitalize() if word.istitle() and len(word) > 1 else said) + decimals
+            like = pair[value].upper() if word.isupper() else pair[value]
+            return (like.capitalize() if word.istitle() and len(word) > 1 else like) + decimals
     return str(value)
 
 
@@ -186,7 +186,7 @@ class _Shape:
 
 
 def _dates_like(texts: Iterable[str]) -> Callable[[datetime], str]:
-    """How dates are written beside others: in the commonest of their shapes that says it all."""
+    """How dates are written beside others: in the commonest of their shapes that loses nothing."""
     found = Counter(shape for shape in map(_Shape.of, texts) if shape is not None)
     shapes = [shape for shape, _ in found.most_common()] or [_Shape()]
     if timed := [shape for shape in shapes if shape.sep]:
@@ -214,8 +214,8 @@ def _bracketed(text: str) -> str:
 # -- as values ---------------------------------------------------------------------------------
 
 
-def frame_with(frame: Any, told: Told, whole: Mapping[str, str]) -> Any:
-    """A pandas frame with what was told.
+def frame_with(frame: Any, known: KnownCells, whole: Mapping[str, str]) -> Any:
+    """A pandas frame with known cells.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ def frame_with(frame: Any, told: Told, whole: Mapping[str, str]) -> Any:
     """
     made = frame.copy()
     for name in made.columns:
-        made[name] = _placed(made[name], told.get(str(name), {}), whole.get(str(name)))
+        made[name] = _placed(made[name], known.get(str(name), {}), whole.get(str(name)))
     return made
 
 
@@ -234,7 +234,7 @@ def whole_columns(frame: Any, text: TextFile | None = None) -> dict[str, str]:
     Parameters
     ----------
     text : TextFile, optional
-        From which the frame was read: it tells 1 from 1.0.
+        The file that the frame was read from: it distinguishes 1 from 1.0.
     """
     found = {}
     for place, name in enumerate(frame.columns):
@@ -279,7 +279,7 @@ def _placed(series: Any, cells: Mapping[int, Any], whole: str | None) -> Any:
 
 
 def _like(value: Any, sample: Any, dates: Callable[[datetime], str]) -> Any:
-    """A told value in the type of the values beside it."""
+    """A known value in the type of the values beside it."""
     if isinstance(value, bool) and isinstance(sample, str):
         return _truth_like(sample, value)
     if isinstance(value, datetime):

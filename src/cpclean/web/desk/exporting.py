@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any, Literal, get_args
 
-from cpclean.cleaning.known_cells import told_of
+from cpclean.cleaning.known_cells import known_cells
 from cpclean.cleaning.session import CleaningSession
 from cpclean.data.domains import DomainTable, plain_frame
 from cpclean.errors import CPCleanError
@@ -65,7 +65,7 @@ def table_bytes(
     else:
         frame = as_pandas(plain_frame(given))
         original = Original(frame, project.text, isinstance(given, DomainTable))
-    known = told_of(session, project.table, numbers, fill)
+    known = known_cells(session, project.table, numbers, fill)
     return original.cleaned(project.table, numbers, known, suffix).content
 
 

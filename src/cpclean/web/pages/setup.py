@@ -79,7 +79,7 @@ class Setup:
             return await run_in_threadpool(self._upload_page, request, error, form)
         draft_id = forms.text(form, "draft")
         if draft_id not in self._drafts:
-            gone = ValueError("the file is not here any more; choose it again.")
+            gone = ValueError("the file is no longer here; choose it again.")
             return await run_in_threadpool(self._upload_page, request, gone)
         return await run_in_threadpool(self._second, request, self._drafts[draft_id], form)
 
@@ -97,7 +97,7 @@ class Setup:
         if forms.text(form, "step") != "start":
             return self._look_page(request, draft, choice)
         if forms.text(form, "read_as") not in ("", _spelt(choice.layout(draft))):
-            changed = "The file is read otherwise now: look at its columns before you start."
+            changed = "The file is read differently now: look at its columns before you start."
             return self._look_page(request, draft, choice, note=changed)
         try:
             project = project_of(draft, choice)
