@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -11,10 +12,14 @@ import pandas as pd
 import pytest
 from cli.problems import frames, written
 from click.testing import CliRunner
+from web.browsing import TOKEN
+from web.visiting import TestClient, post
 
 from cpclean.cli import main
+from cpclean.storage.opening import open_storage
 from cpclean.web.pages.drafting import look, project_of
 from cpclean.web.pages.drafts import Draft, SetupForm
+from cpclean.web.server.app import make_app
 
 _watched: list[Counter[str]] = []
 
@@ -126,9 +131,30 @@ def test_a_pipe_that_can_be_read_once(files: dict[str, str]) -> None:
 def test_the_page_opens_a_file_once_per_step(files: dict[str, str], opened: Counter[str]) -> None:
     draft = Draft("1", "train.csv", Path("train.csv"), "val.csv", Path("val.csv"))
     form = SetupForm("y", "file", kinds={"city": "categorical"}, dropped=frozenset({"income"}))
-    assert draft.layout is not None
-    opened.clear()
-    look(draft, form)
+    files_of_request = draft.files()
+    look(draft, form, files_of_request)
+    project_of(draft, form, files_of_request)
     assert (opened["train.csv"], opened["val.csv"]) == (1, 1)
-    project_of(draft, form)
-    assert (opened["train.csv"], opened["val.csv"]) == (2, 2)
+
+
+def test_a_request_to_the_page_opens_a_file_once(
+    files: dict[str, str], opened: Counter[str]
+) -> None:
+    sent = {"table": ("t.csv", Path("train.csv").read_bytes())}
+    sent["points"] = ("p.csv", Path("val.csv").read_bytes())
+    app = make_app(None, TOKEN, start_project=lambda project: open_storage("memory://"))
+    with TestClient(app, base_url="http://127.0.0.1", follow_redirects=False) as client:
+        client.get("/", params={"token": TOKEN})
+        opened.clear()
+        page = post(client, "/setup", files=sent, step="upload").text
+        draft = re.search(r'name="draft" value="(\w+)"', page)
+        assert draft is not None
+        names = [f"{draft[1]}-table.csv", f"{draft[1]}-points.csv"]
+        assert [opened[name] for name in names] == [1, 1]
+        given = {"draft": draft[1], "label": "y", "validation": "file", "share": "20",
+                 "neighbors": "3", "target": "100", "answers": "1"}  # fmt: skip
+        for more, status in (({"neighbors": "500"}, 422), ({}, 303)):
+            opened.clear()
+            response = post(client, "/setup", **given | more, step="start")
+            assert response.status_code == status
+            assert [opened[name] for name in names] == [1, 1], "a refusal shows the file, too"

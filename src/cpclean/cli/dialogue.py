@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cpclean.cli.mistakes import Mistake, in_options
+from cpclean.cli.output import working
 from cpclean.cli.questions import HELP, holes_of, in_words, listed, show
 from cpclean.cli.sessions import table_of
 from cpclean.cli.typed_cells import column_named, described, typed_values, unusual
@@ -49,7 +50,8 @@ class Dialogue:
         """Continue until there is no more to ask, or no more input."""
         going = True
         while going:
-            question = self._session.ask()
+            with working("Looking for the next question"):
+                question = self._session.ask()
             going = self._about(question) if question is not None else self._at_the_end()
 
     # -- one question ------------------------------------------------------------------------
@@ -118,9 +120,10 @@ class Dialogue:
 
     def _tell(self, question: Question, answer: dict[str, Any], took: float) -> None:
         row, remarks = question.row, self._in_file(question)
-        record: Record = self._taken(
-            lambda: self._kept.tell(row, seconds=took, **answer, **remarks)
-        )
+        with working("Looking at the predictions"):
+            record: Record = self._taken(
+                lambda: self._kept.tell(row, seconds=took, **answer, **remarks)
+            )
         known = ", ".join(
             f"{name} {in_words(self._task, name, value)}"
             for name, value in self._session.known[row].items()

@@ -21,12 +21,11 @@ from cpclean.intake.open_task import Remark, noted, open_task, read_whole
 from cpclean.intake.predicting import as_classes, rows_to_predict
 from cpclean.intake.remarks import column_notes
 from cpclean.intake.sentences import parts, said
-from cpclean.intake.source_file import SourceFile
 from cpclean.intake.typed_repairs import typed_candidates
 from cpclean.projects.project import Project, Settings
 from cpclean.queries.model import Model
 from cpclean.web.desk.cell_views import text_of
-from cpclean.web.pages.drafts import Draft, SetupForm, likely_label
+from cpclean.web.pages.drafts import Draft, Files, SetupForm, likely_label
 from cpclean.web.pages.forms import FieldError, sentence
 
 
@@ -60,9 +59,10 @@ class Look:
 # -- looking ---------------------------------------------------------------------------------------
 
 
-def look(draft: Draft, form: SetupForm) -> Look:
-    """The columns of a file under the choices so far."""
-    source, choices = draft.source(), form.choices(draft)
+def look(draft: Draft, form: SetupForm, files: Files | None = None) -> Look:
+    """The columns of a file under the choices so far; files that are open already are used."""
+    files = files or draft.files()
+    source, choices = files.table, form.choices(files)
     notes: list[Remark] = []
     with noted(notes):
         plain = read_whole(source, replace(choices, kinds={}))
@@ -82,7 +82,7 @@ def look(draft: Draft, form: SetupForm) -> Look:
         for column in columns
         if column.name != choices.label
     ]
-    said_of_rows = _row_notes(frame, source, choices, draft, form)
+    said_of_rows = _row_notes(frame, files, choices, form)
     words = [sentence(said(one, "page")) for one in (*said_of_rows, *notes, *others)]
     return Look(
         [column.name for column in columns],
@@ -111,17 +111,15 @@ def _finite(frame: Any) -> Any:
     return frame.replace([np.inf, -np.inf], np.nan)
 
 
-def _row_notes(
-    frame: Any, source: SourceFile, choices: Choices, draft: Draft, form: SetupForm
-) -> list[Note]:
+def _row_notes(frame: Any, files: Files, choices: Choices, form: SetupForm) -> list[Note]:
     """What would be refused or left out if the person started now."""
     if choices.label not in frame.columns:
         return []
     try:
         check_columns(frame, choices)
         frame = frame.drop(columns=list(choices.drop))
-        left_out = check_rows(frame, source, choices)
-        found = rows_to_predict(frame, source, choices, form.to_predict(draft))
+        left_out = check_rows(frame, files.table, choices)
+        found = rows_to_predict(frame, files.table, choices, form.to_predict(files))
         classes = frame[choices.label].dropna().unique().tolist()
         return [*left_out, *found.notes, *as_classes(found, classes)[1]]
     except IntakeError as error:
@@ -176,11 +174,12 @@ def _candidates(column: Column) -> str:
 # -- building --------------------------------------------------------------------------------------
 
 
-def project_of(draft: Draft, form: SetupForm) -> Project:
+def project_of(draft: Draft, form: SetupForm, files: Files | None = None) -> Project:
     """The project that a person has set up, or an error about what does not fit."""
+    files = files or draft.files()
     numbers = {name: form.number(name) for name in ("share", "neighbors", "target", "answers")}
-    source, choices = draft.source(), form.choices(draft)
-    opened = open_task(source, choices, form.to_predict(draft))
+    choices = form.choices(files)
+    opened = open_task(files.table, choices, form.to_predict(files))
     if not len(opened.task.dataset.dirty_rows):
         raise TableError(
             f"no row of {draft.name!r} has a hole in a column that counts: nothing has to be "

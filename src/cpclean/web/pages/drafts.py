@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +37,14 @@ LONGEST_VALUES = 2000  # characters of the candidates that are typed for a colum
 
 
 @dataclass(frozen=True)
+class Files:
+    """The table of a draft, and its rows to predict if they are in a file of their own."""
+
+    table: SourceFile
+    points: SourceFile | None = None
+
+
+@dataclass(frozen=True)
 class Draft:
     """Files that were uploaded, under names of ours; `name` is what the person calls it."""
 
@@ -47,19 +54,12 @@ class Draft:
     points_name: str = ""
     points_path: Path | None = None
 
-    def source(self) -> SourceFile:
-        """The table, to be opened."""
-        return SourceFile.at(str(self.path), self.name)
-
-    def points_source(self) -> SourceFile:
-        """The rows to predict, to be opened; there is a choice only where there is a file."""
-        assert self.points_path is not None, "the choice was offered only with a file"
-        return SourceFile.at(str(self.points_path), self.points_name, points=True)
-
-    @cached_property
-    def layout(self) -> Layout | None:
-        """How the table is written, found out by looking at it; None if it is not a text file."""
-        return self.source().found_layout
+    def files(self) -> Files:
+        """The files, for one request: each is opened at most once."""
+        points = None
+        if self.points_path is not None:
+            points = SourceFile.at(str(self.points_path), self.points_name, points=True)
+        return Files(SourceFile.at(str(self.path), self.name), points)
 
     def remove(self) -> None:
         """Delete the files."""
@@ -138,9 +138,9 @@ class SetupForm:
         """The same with the file read as it looks by itself."""
         return replace(self, kinds={}, sep="", encoding="", decimal="")
 
-    def layout(self, draft: Draft) -> Layout | None:
+    def layout(self, files: Files) -> Layout | None:
         """How the table is read: as it was found out, but for what was chosen."""
-        found = draft.layout
+        found = files.table.found_layout
         if found is None:
             return None
         return Layout(
@@ -157,25 +157,24 @@ class SetupForm:
         found = re.findall(r'"([^"]+)"|(\S+)', self.null)
         return tuple(quoted or bare for quoted, bare in found)
 
-    def choices(self, draft: Draft) -> Choices:
+    def choices(self, files: Files) -> Choices:
         """What was chosen about the table."""
         return Choices(
             label=self.label,
             drop=tuple(sorted(self.dropped)),
             kinds=self.kinds,
             null_tokens=self.null_tokens,
-            layout=self.layout(draft),
+            layout=self.layout(files),
             repairs=self.repairs or "default",
             prior=self.prior,
             drop_unlabelled=self.drop_unlabelled,
             drop_empty=self.drop_empty,
         )
 
-    def to_predict(self, draft: Draft) -> ToPredict:
+    def to_predict(self, files: Files) -> ToPredict:
         """Which rows are to be predicted."""
-        if self.validation == "file":
-            points = draft.points_source()
-            return PointsFile(points, points.found_layout)
+        if self.validation == "file" and files.points is not None:
+            return PointsFile(files.points, files.points.found_layout)
         return HoldOut(self.number("share") / 100)
 
     def number(self, name: str) -> int:

@@ -8,7 +8,7 @@ import tempfile
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from cpclean.web.pages.drafts import (
     ENCODINGS,
     PRIORS,
     Draft,
+    Files,
     SetupForm,
 )
 
@@ -84,26 +85,26 @@ class Setup:
         return await run_in_threadpool(self._second, request, self._drafts[draft_id], form)
 
     def _first(self, request: Request, draft: Draft, form: Mapping[str, Any]) -> Response:
-        proposed = SetupForm.first(draft, form)
+        proposed, files = SetupForm.first(draft, form), draft.files()
         try:
-            seen = look(draft, proposed)
+            seen = look(draft, proposed, files)
         except CPCleanError:
             self._drafts.pop(draft.id).remove()
             raise
-        return self._look_page(request, draft, proposed, seen.problem, seen=seen)
+        return self._look_page(request, _Step(draft, proposed, files), seen.problem, seen=seen)
 
     def _second(self, request: Request, draft: Draft, form: Mapping[str, Any]) -> Response:
-        choice = SetupForm.of(form, draft)
+        step = _Step(draft, SetupForm.of(form, draft), draft.files())
         if forms.text(form, "step") != "start":
-            return self._look_page(request, draft, choice)
-        if forms.text(form, "read_as") not in ("", _spelt(choice.layout(draft))):
+            return self._look_page(request, step)
+        if forms.text(form, "read_as") not in ("", _spelt(step.layout)):
             changed = "The file is read differently now: look at its columns before you start."
-            return self._look_page(request, draft, choice, note=changed)
+            return self._look_page(request, step, note=changed)
         try:
-            project = project_of(draft, choice)
+            project = project_of(draft, step.choice, step.files)
             self.state.start_project(project)
         except CPCleanError as error:
-            return self._look_page(request, draft, choice, error)
+            return self._look_page(request, step, error)
         self._drafts.pop(draft.id, None)
         return RedirectResponse("/question", status_code=303)
 
@@ -171,22 +172,20 @@ class Setup:
     def _look_page(
         self,
         request: Request,
-        draft: Draft,
-        choice: SetupForm,
+        step: _Step,
         error: Exception | None = None,
         note: str = "",
         seen: Look | None = None,
     ) -> Response:
         if seen is None:
-            seen, problem = _seen(draft, choice)
+            seen, problem = _seen(step)
             error = error or problem
-        choice = replace(choice, label=seen.label)
-        layout = choice.layout(draft)
+        draft, choice = step.draft, replace(step.choice, label=seen.label)
         return self._page(
             request, "setup.html", 422 if error else 200, page="setup", draft=draft, choice=choice,
             columns=seen.columns, rows_with_holes=seen.rows_with_holes, n_rows=seen.n_rows,
             names=seen.names, notes=[*([note] if note else []), *seen.notes], kinds=KINDS,
-            priors=PRIORS, layout=layout, read_as=_spelt(layout), **_WRITTEN,
+            priors=PRIORS, layout=step.layout, read_as=_spelt(step.layout), **_WRITTEN,
             place=self.state.place_of(draft.name), error=_words(error), error_at=_place(error),
         )  # fmt: skip
 
@@ -198,18 +197,31 @@ _WRITTEN = {
 }
 
 
-def _seen(draft: Draft, choice: SetupForm) -> tuple[Look, Exception | None]:
+@dataclass(frozen=True)
+class _Step:
+    """The second step, as it is taken in one request."""
+
+    draft: Draft
+    choice: SetupForm
+    files: Files
+
+    @property
+    def layout(self) -> Layout | None:
+        return self.choice.layout(self.files)
+
+
+def _seen(step: _Step) -> tuple[Look, Exception | None]:
     """The file under the choices; what cannot be shown so is shown as it was detected."""
     first: Exception | None = None
-    for tried in (choice, choice.without_kinds(), choice.as_found()):
+    for tried in (step.choice, step.choice.without_kinds(), step.choice.as_found()):
         try:
-            seen = look(draft, tried)
+            seen = look(step.draft, tried, step.files)
         except CPCleanError as problem:
             first = first or problem
         else:
             return seen, first or seen.problem
     assert first is not None, "otherwise something was seen"
-    raise first  # the file was read before, but is not there any more
+    raise first  # the file was read before, but is no longer there
 
 
 # What the page's inputs are called, where choices are called otherwise.
@@ -222,8 +234,6 @@ def _words(error: Exception | None) -> str:
 
 def _place(error: Exception | None) -> str:
     """The input that an error is about; "" if it is about none."""
-    if isinstance(error, forms.FieldError):
-        return error.field or ""
     if not isinstance(error, CPCleanError) or error.field is None:
         return ""
     if error.field in ("repairs", "kinds", "drop") and error.column is not None:
