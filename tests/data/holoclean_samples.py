@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from cpclean.data.columns import Column, column_from_objects
-from cpclean.data.holoclean.answers import HoloCells, holo_cells
+from cpclean.data.column_reading import column_from_objects
+from cpclean.data.columns import Column
+from cpclean.data.holoclean.cell_values import HoloCells, holo_cells
 from cpclean.data.holoclean.holo_model import Domains, HoloModel, HoloSettings, fit_model
 
 # Rows (A, B): x p, x p, x q, y q, y q, and a hole of A beside p.

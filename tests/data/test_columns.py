@@ -14,18 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cpclean.data.columns import (
-    ABSENT,
-    COMMON_NULLS,
-    OTHER,
-    Column,
-    as_kind,
-    column_from_objects,
-    duration_seconds,
-    is_null,
-    seconds,
-    stripped,
-)
+from cpclean.data.column_reading import as_kind, column_from_objects
+from cpclean.data.columns import ABSENT, OTHER, Column
+from cpclean.data.moments import duration_seconds, seconds
+from cpclean.data.nulls import COMMON_NULLS, is_null, stripped
 from cpclean.errors import TableError
 
 NULLS = [None, math.nan, np.float64("nan"), np.float32("nan"), pd.NA, pd.NaT,

@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cpclean import CertainKNeighborsClassifier, IncompleteTable
-from cpclean.data.columns import OTHER, column_from_objects
+from cpclean.data.column_reading import column_from_objects
+from cpclean.data.columns import OTHER
 from cpclean.data.domains import DomainTable, write_domains
 from cpclean.errors import TableError
 from cpclean.intake.reading import read_csv, read_table

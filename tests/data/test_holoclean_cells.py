@@ -12,7 +12,7 @@ from data.holoclean_samples import cells_of, codes_of, columns_of, model_of
 
 from cpclean import IncompleteTable
 from cpclean.data.columns import ABSENT, OTHER
-from cpclean.data.holoclean.answers import HoloCells
+from cpclean.data.holoclean.cell_values import HoloCells
 from cpclean.data.holoclean.holo_model import Domains, HoloSettings
 from cpclean.data.repairs import HoloRepair, repair_named
 from cpclean.errors import TableError
@@ -75,7 +75,7 @@ def test_numbers_are_proposed_in_order() -> None:
 
 
 def test_one_model_serves_candidates_and_prior(monkeypatch: pytest.MonkeyPatch) -> None:
-    from cpclean.data.holoclean import answers as holoclean_cells
+    from cpclean.data.holoclean import cell_values as holoclean_cells
 
     calls = []
     real = holoclean_cells.fit_model

@@ -12,7 +12,8 @@ from data.holoclean_samples import SMALL, model_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cpclean.data.columns import OTHER, column_from_objects
+from cpclean.data.column_reading import column_from_objects
+from cpclean.data.columns import OTHER
 from cpclean.data.holoclean.counts import attribute_of, pair_counts
 
 # -- values as categories --------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from data.holoclean_samples import SMALL, X, Y, as_lists, codes_of, model_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cpclean.data.columns import column_from_objects
+from cpclean.data.column_reading import column_from_objects
 from cpclean.data.holoclean import holo_model as holoclean
 from cpclean.data.holoclean.holo_model import (
     Domains,

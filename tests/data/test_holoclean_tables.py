@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 from cpclean import IncompleteTable
 from cpclean.classifier import CertainKNeighborsClassifier
-from cpclean.data.columns import column_from_objects
+from cpclean.data.column_reading import column_from_objects
 from cpclean.data.frames import columns_from
-from cpclean.data.holoclean.answers import holo_cells
+from cpclean.data.holoclean.cell_values import holo_cells
 from cpclean.data.holoclean.holo_model import HoloSettings, fit_model
 from cpclean.data.repairs import HoloRepair
 

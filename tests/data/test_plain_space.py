@@ -16,7 +16,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cpclean import CertainKNeighborsClassifier, IncompleteTable
-from cpclean.data.columns import ABSENT, OTHER, column_from_objects
+from cpclean.data.column_reading import column_from_objects
+from cpclean.data.columns import ABSENT, OTHER
 from cpclean.data.spaces.plain import Encoding, UnseenCategoryWarning, fit_encoding
 from cpclean.errors import TableError
 

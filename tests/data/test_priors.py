@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cpclean import IncompleteTable
-from cpclean.data.columns import OTHER, column_from_objects
+from cpclean.data.column_reading import column_from_objects
+from cpclean.data.columns import OTHER
 from cpclean.data.priors import SMOOTHING, LabelPrior, shares_nearest
 from cpclean.errors import TableError
 

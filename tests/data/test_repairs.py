@@ -14,7 +14,8 @@ from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.impute import IterativeImputer, KNNImputer, SimpleImputer
 
 from cpclean import IncompleteTable
-from cpclean.data.columns import OTHER, Column, column_from_objects
+from cpclean.data.column_reading import column_from_objects
+from cpclean.data.columns import OTHER, Column
 from cpclean.data.repairs import (
     Imputers,
     Versions,

@@ -3,7 +3,8 @@
 import pandas as pd
 import pytest
 
-from cpclean.data.columns import Column, column_from_objects
+from cpclean.data.column_reading import column_from_objects
+from cpclean.data.columns import Column
 from cpclean.data.decisions import Decision
 from cpclean.intake.choices import Choices
 from cpclean.intake.layout import Layout

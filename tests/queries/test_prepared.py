@@ -86,3 +86,38 @@ def test_carried_over_is_prepared_anew(make: object, n_rows: int, metric: str) -
             assert query(data, X, 3, metric).tolist() == query(anew, X, 3, metric).tolist()
     sparse = prepared_rows(data).rows.sparse
     assert (len(sparse.at) > 0) == (make is wide)
+
+
+@pytest.mark.parametrize("make", [narrow, wide])
+def test_boxes_and_non_zeros_row_by_row(make: object) -> None:
+    rng = Random(7)
+    data = make(rng, 300)  # type: ignore[operator]
+    for _ in range(20):  # cells of some rows stand behind all others, or belong to no row
+        data = changed(data, rng)[1]
+    rows = prepared_rows(data).rows
+    for place, row in enumerate(rows.order.tolist()):
+        candidates = data.candidates(row)
+        assert rows.boxes.low[:, place].tolist() == candidates.min(axis=0).tolist()
+        assert rows.boxes.high[:, place].tolist() == candidates.max(axis=0).tolist()
+    for start, stop, low, high in zip(
+        rows.block_at[:-1],
+        rows.block_at[1:],
+        rows.block_boxes.low.T,
+        rows.block_boxes.high.T,
+        strict=True,
+    ):
+        assert low.tolist() == rows.boxes.low[:, start:stop].min(axis=1).tolist()
+        assert high.tolist() == rows.boxes.high[:, start:stop].max(axis=1).tolist()
+    if make is wide:
+        arrays, sparse = data.arrays, rows.sparse
+        assert len(sparse.at) == len(arrays.weights) + 1
+        for cell in range(len(arrays.cell_size)):
+            size, start = int(arrays.cell_size[cell]), int(arrays.cell_start[cell])
+            width = int(arrays.cell_stop[cell]) - start
+            at = int(arrays.values_at[cell])
+            values = arrays.values[at : at + size * width].reshape(width, size).T
+            for number, vector in enumerate(values, int(arrays.weights_at[cell])):
+                own = slice(sparse.at[number], sparse.at[number + 1])
+                (found,) = np.nonzero(vector)
+                assert sparse.column[own].tolist() == (start + found).tolist()
+                assert sparse.value[own].tolist() == vector[found].tolist()

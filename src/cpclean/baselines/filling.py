@@ -41,7 +41,7 @@ def by_rule(
     for place, column in enumerate(table.columns):
         values = column.values.copy()
         trusted = replace(column, values=column.values[~table.holes[:, place]])
-        if column.missing.any() and len(trusted.observed):
+        if column.missing.any() and trusted.n_observed:
             values[column.missing] = _usual(table, place, trusted, number, rank)
         elif column.missing.any():
             for row in np.flatnonzero(column.missing).tolist():

@@ -13,7 +13,7 @@ from cpclean.baselines.source import Source, brings_labels
 from cpclean.baselines.worlds import World
 from cpclean.data.columns import Column
 from cpclean.data.frames import columns_from, is_frame, kind_of_frame
-from cpclean.data.holoclean.answers import holo_cells
+from cpclean.data.holoclean.cell_values import holo_cells
 from cpclean.data.holoclean.holo_model import HoloSettings
 from cpclean.data.rows import Floats
 from cpclean.data.table import IncompleteTable

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from cpclean.cleaning.session import CleaningSession
-from cpclean.data.columns import is_null
+from cpclean.data.nulls import is_null
 from cpclean.data.table import IncompleteTable
 from cpclean.data.values import categories_of, is_mark, mark_text
 from cpclean.intake.writing import KnownCells, as_pandas

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from cpclean.data.columns import Column, is_null
+from cpclean.data.columns import Column
 from cpclean.data.incomplete import IncompleteDataset
+from cpclean.data.nulls import is_null
 from cpclean.data.rows import Floats, as_floats
 from cpclean.data.spaces.plain import Feature
 from cpclean.data.table import IncompleteTable

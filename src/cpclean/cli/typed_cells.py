@@ -38,7 +38,7 @@ def described(column: Column) -> str:
         return f"{column.name} is {listed}{f' and {more} others' if more > 0 else ''}."
     if column.kind == "boolean":
         return f"{column.name} is true or false."
-    if not len(column.observed):
+    if not column.n_observed:
         return f"{column.name} has no value in any row; it takes {NEEDS[column.kind]}."
     import numpy as np
 
@@ -92,7 +92,7 @@ def unusual(column: Column, value: Any) -> str | None:
         near = difflib.get_close_matches(str(value), sorted(known), n=1)
         like = f"; {near[0]!r} is one" if near else ""
         return f"{shown(value)!r} is a new value of {column.name}{like}."
-    if column.kind == "boolean" or not len(column.observed):
+    if column.kind == "boolean" or not column.n_observed:
         return None
     stored, low, high = column.stored(value), column.observed.min(), column.observed.max()
     if low <= stored <= high:

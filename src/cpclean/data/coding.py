@@ -26,6 +26,12 @@ class Coded(NamedTuple):
         """What holds for each item, judged once per distinct one."""
         return np.array(list(map(judge, self.distinct)), dtype=bool)[self.codes]
 
+    def without(self, gone: Bools) -> Coded:
+        """The same without some of the distinct items; their codes become -1."""
+        number = np.where(gone, -1, np.cumsum(~gone) - 1)
+        kept = [one for one, out in zip(self.distinct, gone.tolist(), strict=True) if not out]
+        return Coded(number[self.codes] if gone.any() else self.codes, kept)
+
 
 def coded(items: Sequence[Any]) -> Coded:
     """Items by their equality: 1, 1.0 and True are the same; a TypeError if one has no hash.
@@ -39,17 +45,20 @@ def coded(items: Sequence[Any]) -> Coded:
 
 def exactly_coded(items: Sequence[Any]) -> Coded:
     """Items by type and equality; one without a hash differs from all others."""
-    if len(set(map(type, items)) - {type(None)}) > 1:
-        keys: Sequence[Any] = list(zip(map(type, items), items, strict=True))
-    else:
-        keys = items
     try:
-        codes = _looked_up(keys, dict.fromkeys(keys))
+        if len(set(map(type, items)) - {type(None)}) <= 1:
+            return coded(items)
+        keys = list(zip(map(type, items), items, strict=True))
+        distinct = dict.fromkeys(keys)
     except TypeError:
-        keys = list(map(id, items))
-        codes = _looked_up(keys, dict.fromkeys(keys))
-    first = np.unique(codes, return_index=True)[1]
-    return Coded(codes, [items[place] for place in first.tolist()])
+        return coded_by_identity(items)
+    return Coded(_looked_up(keys, distinct), [item for _, item in distinct])
+
+
+def coded_by_identity(items: Sequence[Any]) -> Coded:
+    """Items that are the very same object alike."""
+    distinct = dict(zip(map(id, items), items, strict=True))
+    return Coded(_looked_up(list(map(id, items)), distinct), list(distinct.values()))
 
 
 def _looked_up(keys: Sequence[Any], distinct: dict[Any, Any]) -> Ints:

@@ -25,14 +25,18 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from itertools import chain
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
 
-from cpclean.data.columns import NUMBER, OTHER, Column, column_from_objects, is_null
+from cpclean.data.coding import coded_by_identity
+from cpclean.data.column_reading import column_from_objects
+from cpclean.data.columns import OTHER, Column
 from cpclean.data.frames import check_names, pandas_module, series_of
-from cpclean.data.row_options import Options
+from cpclean.data.nulls import NUMBER, is_null
+from cpclean.data.ragged import Ragged
+from cpclean.data.row_options import Options, TableOptions
 from cpclean.data.rows import Bools
 from cpclean.errors import TableError, offenders
 
@@ -50,20 +54,21 @@ class Domains:
     by_cell: Mapping[tuple[int, str], tuple[Any, ...]]  # (row, column) -> the cell's own candidates
     kept: tuple[int, ...] | None = None  # the rows of the file that a table has, if not all
 
-    def propose(self, columns: Sequence[Column], holes: Bools) -> dict[int, Options]:
+    def propose(self, columns: Sequence[Column], holes: Bools) -> Mapping[int, Options]:
         """Options of every row with a hole; holes has shape (rows, columns)."""
         in_file = range(self.n_rows) if self.kept is None else self.kept
         _check_size(len(in_file), len(holes))
+        lists, by_column = {}, []
         for number, column in enumerate(columns):
-            rows = [in_file[row] for row in np.flatnonzero(holes[:, number]).tolist()]
-            if bare := [row for row in rows if not self._listed(row, column.name)]:
+            rows = np.array(in_file, dtype=np.int64)[holes[:, number]].tolist()
+            own = list(map(self.by_cell.get, zip(rows, repeat(column.name))))
+            every = self.by_column.get(column.name, ())
+            found, distinct = coded_by_identity([one or every for one in own])
+            if bare := [row for row, one in zip(rows, found, strict=True) if not distinct[one]]:
                 raise _without_domain(bare, column.name)
-        options = {}
-        for row in np.flatnonzero(holes.any(axis=1)).tolist():
-            cells = tuple(np.flatnonzero(holes[row]).tolist())
-            values = (self._stored(in_file[row], columns[cell]) for cell in cells)
-            options[row] = Options(cells, tuple(values))
-        return options
+            lists[number] = found
+            by_column.append(Ragged.of([_stored(one, column) for one in distinct]))
+        return TableOptions.of_holes(holes, lists, by_column)
 
     def candidates_of(self, column: str) -> tuple[Any, ...]:
         """Every value that the file lists for a column, in its header or in a cell."""
@@ -75,12 +80,9 @@ class Domains:
         _check_size(self.n_rows, n_rows)
         return replace(self, kept=tuple(rows))
 
-    def _listed(self, row: int, column: str) -> tuple[Any, ...]:
-        return self.by_cell.get((row, column)) or self.by_column.get(column, ())
 
-    def _stored(self, row: int, column: Column) -> tuple[Any, ...]:
-        listed = self._listed(row, column.name)
-        return tuple(dict.fromkeys(column.stored(value) for value in listed))
+def _stored(listed: tuple[Any, ...], column: Column) -> tuple[Any, ...]:
+    return tuple(dict.fromkeys(column.stored(value) for value in listed))
 
 
 def _check_size(expected: int, n_rows: int) -> None:
@@ -277,19 +279,19 @@ def _text(value: Any) -> str:
 
 def _explicit(table: Any) -> DomainTable:
     """The cells of an IncompleteTable, each with its candidates; a domain where all share one."""
-    if joint := [row for row, options in table.options.items() if options.joint]:
+    options = table.options
+    if joint := options.rows[options.joint].tolist():
         raise TableError(
             f"the candidates of row {offenders(joint)} are whole versions of the row, but explicit "
             "domains list every cell on its own. Use repairs that propose values for a cell."
         )
     frame, by_column, by_cell = {}, {}, {}
     for number, column in enumerate(table.columns):
-        values = [column.shown(value) for value in column.values]
-        lists = {
-            row: tuple(map(column.shown, options.values[options.cells.index(number)]))
-            for row, options in table.options.items()
-            if number in options.cells
-        }
+        values = column.all_shown(column.values)
+        shown = [tuple(map(column.shown, own.tolist())) for own in options.by_column[number]]
+        rows = options.rows[options.owner[options.cells == number]].tolist()
+        own = options.lists[options.cells == number].tolist()
+        lists = {row: shown[place] for row, place in zip(rows, own, strict=True)}
         if bare := sorted(set(np.flatnonzero(table.holes[:, number]).tolist()) - lists.keys()):
             raise _without_domain(bare, column.name)
         known = {*values, *chain(*lists.values())}

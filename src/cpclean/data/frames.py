@@ -12,17 +12,16 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
-from cpclean.data.columns import (
-    KINDS,
-    Column,
+from cpclean.data.coding import Coded
+from cpclean.data.column_reading import (
     as_kind,
-    checked,
     column_from_objects,
-    is_null,
+    column_from_texts,
     rounds,
-    stripped,
     without_tokens,
 )
+from cpclean.data.columns import KINDS, Column, checked
+from cpclean.data.nulls import is_null, stripped
 from cpclean.data.rows import Floats
 from cpclean.errors import TableError, TableWarning, offenders
 
@@ -210,7 +209,17 @@ def _from_series(name: str, series: Any, tokens: tuple[str, ...]) -> Column:
         return checked(Column(name, kind, _as_floats(series)))
     if kind == "date" and (moments := _moments(series)) is not None:
         return checked(Column(name, kind, moments))
+    if isinstance(dtype, nw.String) and (texts := _coded_texts(series.to_native())) is not None:
+        return column_from_texts(name, texts, tokens)
     return column_from_objects(name, series.to_list(), kind, tokens)
+
+
+def _coded_texts(series: Any) -> Coded | None:
+    """The distinct texts of a series and which one each row has, where its library tells that."""
+    if not hasattr(series, "factorize"):
+        return None
+    codes, distinct = series.factorize()
+    return Coded(np.asarray(codes, dtype=np.int64), list(distinct))
 
 
 def _as_floats(series: Any) -> Floats:

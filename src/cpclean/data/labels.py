@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from cpclean.data.coding import are_none, coded, exactly_coded, objects
-from cpclean.data.columns import Column, is_null, is_token
+from cpclean.data.columns import Column
+from cpclean.data.nulls import is_null, is_token
 from cpclean.data.rows import listed
 from cpclean.errors import DataError, TableError, offenders
 
@@ -17,25 +18,26 @@ from cpclean.errors import DataError, TableError, offenders
 def encode_labels(labels: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any]]:
     """Class numbers and the sorted classes they index, as `numpy.unique` would give them."""
     array = _one_dimensional(labels)
-    missing = _missing(array)
+    exact = exactly_coded(array.tolist()) if array.dtype.kind == "O" else None
+    missing = _missing(array) if exact is None else exact.each(is_null)
     if missing.any():
         rows = offenders(np.flatnonzero(missing).tolist())
         raise DataError(
             f"every row needs a label; missing in row {rows}. "
             "Drop these rows, or give them a label of their own."
         )
-    if array.dtype.kind != "O":
+    if exact is None:
         classes, codes = np.unique(array, return_inverse=True)
         return codes.astype(np.int64), classes
     try:
-        found, distinct = coded(array.tolist())
+        found, distinct = coded(exact.distinct)
         order = sorted(range(len(distinct)), key=distinct.__getitem__)
     except TypeError as problem:
         raise DataError(
             f"labels must be hashable and sortable among each other; {problem}. "
             "Use one kind of label, for instance text, for all rows."
         ) from problem
-    return np.argsort(order)[found], objects([distinct[place] for place in order])
+    return np.argsort(order)[found][exact.codes], objects([distinct[place] for place in order])
 
 
 def _one_dimensional(labels: Any) -> npt.NDArray[Any]:
@@ -61,8 +63,6 @@ def _missing(array: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         return np.asarray(np.isnan(array))
     if array.dtype.kind in "mM":
         return np.asarray(np.isnat(array))
-    if array.dtype.kind == "O":
-        return exactly_coded(array.tolist()).each(is_null)
     return np.zeros(len(array), dtype=bool)
 
 

@@ -16,19 +16,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import repeat
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
+from cpclean.data.coding import coded
 from cpclean.data.columns import OTHER, Column
+from cpclean.data.ragged import Ragged
 from cpclean.data.repairs import HoloRepair
-from cpclean.data.rows import Floats
-from cpclean.errors import TableError, offenders
+from cpclean.data.rows import Floats, Ints
+from cpclean.errors import TableError
 
 # A prior is a function (column, values, observed values of the column, those of the row's class)
-# -> weights, one a candidate; they are normalised here. Versions of a row may repeat a value.
+# -> weights, one per candidate; they are normalised here. Versions of a row may repeat a value.
 Prior = Callable[[Column, tuple[Any, ...], npt.NDArray[Any], npt.NDArray[Any]], Any]
 
 
@@ -36,7 +40,7 @@ class RowWeights(Protocol):
     """What a `RowPrior` has made of a table."""
 
     def weights(self, row: int, cell: int, values: tuple[Any, ...]) -> Any:
-        """Weights, one a candidate, of the hole in this row and column."""
+        """Weights, one per candidate, of the hole in this row and column."""
         ...
 
 
@@ -53,6 +57,55 @@ class RowPrior(Protocol):
 # docs/results/priors.md says how it was chosen, and how to choose it for other data.
 SMOOTHING = 1.0
 
+# So few limits are compared with all numbers; for more of them, the numbers are sorted.
+_FEW_LIMITS = 16
+
+
+class Observed:
+    """Observed values of a column: those of some rows, such as the rows of one class."""
+
+    def __init__(self, column: Column, rows: Ints) -> None:
+        self._column, self._rows = column, rows
+
+    @classmethod
+    def of(cls, column: Column, values: npt.NDArray[Any]) -> Observed:
+        """These values."""
+        return cls(replace(column, values=values), np.arange(len(values)))
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @cached_property
+    def values(self) -> npt.NDArray[Any]:
+        """The values, numbers in ascending order; read-only."""
+        found = self._column.values[self._rows]
+        found = found if self._column.kind == "categorical" else np.sort(found)
+        found.flags.writeable = False
+        return found
+
+    @cached_property
+    def times(self) -> dict[Any, int]:
+        """How often each category is observed."""
+        codes, distinct = self._column.categories
+        times = np.bincount(codes[self._rows], minlength=len(distinct)).tolist()
+        return {one: count for one, count in zip(distinct, times, strict=True) if count}
+
+    def below(self, limits: Floats) -> tuple[Floats, Floats]:
+        """How many numbers are less than each limit, and how many are not greater."""
+        if len(limits) > _FEW_LIMITS:
+            sides = (np.searchsorted(self.values, limits, side=side) for side in ("left", "right"))
+            less, not_greater = (one.astype(np.float64) for one in sides)
+            return less, not_greater
+        less, not_greater = np.zeros(len(limits)), np.zeros(len(limits))
+        for place, limit in enumerate(limits.tolist()):
+            less[place] = np.count_nonzero(self._numbers < limit)
+            not_greater[place] = np.count_nonzero(self._numbers <= limit)
+        return less, not_greater
+
+    @cached_property
+    def _numbers(self) -> Floats:
+        return self._column.values[self._rows]
+
 
 def shares_nearest(column: Column, values: tuple[Any, ...], observed: npt.NDArray[Any]) -> Floats:
     """The share of observed values to which each candidate is nearest; ties are split.
@@ -60,51 +113,91 @@ def shares_nearest(column: Column, values: tuple[Any, ...], observed: npt.NDArra
     So candidates with the same value, versions that differ in another cell, share what is nearest
     to it. A category's share is its frequency; "other" takes what is not listed.
     """
-    if len(observed) == 0:
-        return np.full(len(values), 1.0 / len(values))
-    times = Counter(values)
-    if len(times) < len(values):
-        shares = dict(zip(times, shares_nearest(column, tuple(times), observed), strict=True))
-        return np.array([shares[value] / times[value] for value in values])
-    if column.kind == "categorical":
-        listed = {value: place for place, value in enumerate(values)}
-        counts = np.zeros(len(values))
-        rest = listed.get(OTHER)
-        for value, count in Counter(observed.tolist()).items():
-            place = listed.get(value, rest)
-            if place is not None:
-                counts[place] += count
+    return shares_of_lists(column, _one_list(column, values), Observed.of(column, observed))
+
+
+def _one_list(column: Column, values: tuple[Any, ...]) -> Ragged:
+    lists = Ragged.of([values])
+    dtype = object if column.kind == "categorical" else np.float64
+    return lists.with_flat(lists.flat.astype(dtype))
+
+
+def shares_of_lists(column: Column, lists: Ragged, observed: Observed) -> Floats:
+    """`shares_nearest` for the values of many lists."""
+    if not len(observed):
+        return (1.0 / lists.sizes)[lists.owner]
+    categorical = column.kind == "categorical"
+    if categorical:
+        codes, distinct = coded(lists.flat.tolist())
     else:
-        counts = _nearest_counts(np.array(values, dtype=np.float64), observed)
-    total = counts.sum()
-    return counts / total if total > 0 else np.full(len(values), 1.0 / len(values))
+        numbers, codes = np.unique(lists.flat, return_inverse=True)
+    n_codes = int(codes.max(initial=0)) + 1
+    # The distinct values of each list, which share what is nearest to them among their equals.
+    keys, group, times = np.unique(
+        lists.owner * n_codes + codes, return_inverse=True, return_counts=True
+    )
+    owner, code = keys // n_codes, keys % n_codes
+    if categorical:
+        counts = _category_counts(owner, code, distinct, observed)
+    else:
+        counts = _nearest_counts(owner, numbers[code], observed)
+    total = np.bincount(owner, counts, len(lists))[owner]
+    uniform = 1.0 / np.bincount(owner, minlength=len(lists))[owner]
+    shares = np.where(total > 0, counts / np.where(total > 0, total, 1.0), uniform)
+    return np.asarray(shares[group] / times[group])
 
 
-def _nearest_counts(values: Floats, observed: npt.NDArray[Any]) -> Floats:
-    order = np.argsort(values, kind="stable")
-    middle = (values[order][1:] + values[order][:-1]) / 2
-    seen = np.sort(observed, kind="stable")
+def _category_counts(owner: Ints, code: Ints, distinct: list[Any], observed: Observed) -> Floats:
+    found = np.fromiter(map(observed.times.get, distinct, repeat(0)), float, len(distinct))
+    counts = found[code]
+    rest = np.array([one is OTHER for one in distinct], dtype=bool)[code]
+    counts[rest] = len(observed) - np.bincount(owner, counts)[owner[rest]]
+    return np.asarray(counts)
+
+
+def _nearest_counts(owner: Ints, values: Floats, observed: Observed) -> Floats:
+    """How many numbers are nearest to each value, for lists of ascending values."""
+    inner = owner[1:] == owner[:-1]
+    middle, where = np.unique((values[1:][inner] + values[:-1][inner]) / 2, return_inverse=True)
     counts = np.zeros(len(values))
-    for side in ("left", "right"):  # what lies in the middle is counted half on either side
-        below = np.searchsorted(seen, middle, side=side)
-        counts[order] += np.diff(below, prepend=0, append=len(seen)) / 2
+    for below in observed.below(middle):  # what lies in the middle is counted half on either side
+        low, high = np.zeros(len(values)), np.full(len(values), float(len(observed)))
+        low[1:][inner] = below[where]
+        high[:-1][inner] = below[where]
+        counts += (high - low) / 2
     return counts
 
 
-def _uniform(
-    column: Column, values: tuple[Any, ...], everyone: npt.NDArray[Any], own: npt.NDArray[Any]
-) -> Floats:
-    return np.ones(len(values))
+class _Named:
+    """A prior of ours: it weighs many lists of candidates at once; a function, as yours is."""
+
+    def of_lists(self, column: Column, lists: Ragged, everyone: Observed, own: Observed) -> Floats:
+        """Weights of all values of all lists, for rows of the class that `own` is of."""
+        raise NotImplementedError
+
+    def __call__(
+        self,
+        column: Column,
+        values: tuple[Any, ...],
+        everyone: npt.NDArray[Any],
+        own: npt.NDArray[Any],
+    ) -> Floats:
+        seen = (Observed.of(column, one) for one in (everyone, own))
+        return self.of_lists(column, _one_list(column, values), *seen)
 
 
-def _observed(
-    column: Column, values: tuple[Any, ...], everyone: npt.NDArray[Any], own: npt.NDArray[Any]
-) -> Floats:
-    return shares_nearest(column, values, everyone)
+class _Uniform(_Named):
+    def of_lists(self, column: Column, lists: Ragged, everyone: Observed, own: Observed) -> Floats:
+        return np.ones(len(lists.flat))
+
+
+class _ByObserved(_Named):
+    def of_lists(self, column: Column, lists: Ragged, everyone: Observed, own: Observed) -> Floats:
+        return shares_of_lists(column, lists, everyone)
 
 
 @dataclass(frozen=True)
-class LabelPrior:
+class LabelPrior(_Named):
     """The prior "label" with a smoothing of your own.
 
     Parameters
@@ -121,21 +214,19 @@ class LabelPrior:
         if not number or not self.smoothing >= 0:
             raise TableError(f"smoothing must be a number not below 0; got {self.smoothing!r}.")
 
-    def __call__(
-        self,
-        column: Column,
-        values: tuple[Any, ...],
-        everyone: npt.NDArray[Any],
-        own: npt.NDArray[Any],
-    ) -> Floats:
+    def of_lists(self, column: Column, lists: Ragged, everyone: Observed, own: Observed) -> Floats:
         # Without an observation in the class there is nothing to trust, even unsmoothed.
         trust = len(own) / (len(own) + self.smoothing) if len(own) else 0.0
-        return trust * shares_nearest(column, values, own) + (1.0 - trust) * shares_nearest(
-            column, values, everyone
+        return trust * shares_of_lists(column, lists, own) + (1.0 - trust) * shares_of_lists(
+            column, lists, everyone
         )
 
 
-NAMED: dict[str, Prior] = {"uniform": _uniform, "observed": _observed, "label": LabelPrior()}
+NAMED: dict[str, Prior] = {
+    "uniform": _Uniform(),
+    "observed": _ByObserved(),
+    "label": LabelPrior(),
+}
 
 
 @dataclass(frozen=True)
@@ -186,85 +277,3 @@ def prior_beside(repair: Any, prior: Any) -> Any:
     """The prior asked for; "holoclean" beside HoloClean's candidates is one and the same model."""
     shared = isinstance(prior, str) and prior == "holoclean" and isinstance(repair, HoloRepair)
     return repair if shared else prior
-
-
-class CellPriors:
-    """Weights of candidate values, worked out once for each column, class and list of values.
-
-    Those of a prior that looks at rows are worked out for every hole.
-    """
-
-    def __init__(
-        self, prior: Any, columns: Sequence[Column], codes: npt.NDArray[Any], trusted: Any
-    ) -> None:
-        self._prior = ByColumn(prior) if isinstance(prior, Mapping) else prior_named(prior)
-        self._columns = columns
-        self._codes = codes
-        self._trusted = trusted  # (rows, columns): cells that are present and not doubted
-        self._found: dict[tuple[int, int | None], npt.NDArray[Any]] = {}
-        self._seen: dict[tuple[int, int, tuple[Any, ...]], Floats] = {}
-        self._chosen: dict[int, Prior | RowWeights] = {}
-        self._shown: list[tuple[RowPrior, RowWeights]] = []
-        if isinstance(prior, Mapping):
-            unknown = sorted(prior.keys() - {column.name for column in columns})
-            if unknown:
-                raise TableError(
-                    "prior names columns that the table does not have: "
-                    f"{offenders(map(repr, unknown))}."
-                )
-
-    def weights(self, row: int, cell: int, values: tuple[Any, ...]) -> Floats:
-        """Weights of the values of the hole in this row and column; they sum to 1."""
-        if cell not in self._chosen:
-            self._chosen[cell] = self._of_column(self._columns[cell])
-        column, prior = self._columns[cell], self._chosen[cell]
-        if not callable(prior):
-            return _normalised(prior.weights(row, cell, values), len(values), column)
-        code = int(self._codes[row])
-        key = (cell, code, values)
-        if key not in self._seen:
-            given = prior(column, values, self._observed(cell, None), self._observed(cell, code))
-            self._seen[key] = _normalised(given, len(values), column)
-        return self._seen[key]
-
-    def _of_column(self, column: Column) -> Prior | RowWeights:
-        prior = self._prior.chosen(column) if isinstance(self._prior, ByColumn) else self._prior
-        if not isinstance(prior, RowPrior):
-            return prior
-        for known, weights in self._shown:  # the same for another column: one model for both
-            if known == prior:
-                return weights
-        self._shown.append((prior, prior.for_table(self._columns, self._trusted)))
-        return self._shown[-1][1]
-
-    def _observed(self, cell: int, code: int | None) -> npt.NDArray[Any]:
-        """Trusted values of a column, of one class or of all; numbers in order."""
-        if (cell, code) not in self._found:
-            rows = self._trusted[:, cell]
-            if code is not None:
-                rows = rows & (self._codes == code)
-            column = self._columns[cell]
-            found = column.values[rows]
-            found = found if column.kind == "categorical" else np.sort(found)
-            found.flags.writeable = False
-            self._found[cell, code] = found
-        return self._found[cell, code]
-
-
-def _normalised(weights: Any, size: int, column: Column) -> Floats:
-    try:
-        array = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError) as problem:
-        raise TableError(
-            f"the prior of column {column.name!r} must give {size} numbers; got {weights!r}."
-        ) from problem
-    if array.shape != (size,) or not np.isfinite(array).all() or (array < 0).any():
-        raise TableError(
-            f"the prior of column {column.name!r} must give {size} weights, finite and not "
-            f"negative; got {array}."
-        )
-    if array.sum() <= 0:
-        raise TableError(
-            f"the prior of column {column.name!r} sums to nothing: no candidate has a weight."
-        )
-    return np.asarray(array / array.sum())

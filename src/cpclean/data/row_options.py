@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from cpclean.data.rows import Bools, Ints
+from cpclean.data.ragged import Ragged, runs
+from cpclean.data.rows import Bools, Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,11 @@ NO_OPTIONS = Options((), ())
 
 
 @dataclass(frozen=True, eq=False)
-class TableOptions:
-    """The options of all rows of a table: a few distinct lists of values, and which hole has which.
+class TableOptions(Mapping[int, Options]):
+    """A mapping from rows to their `Options`, which are put together when they are asked for.
+
+    Most holes of a column have the same values: the distinct lists of values are stored, and for
+    every hole the number of its list.
 
     Attributes
     ----------
@@ -54,74 +58,187 @@ class TableOptions:
         The holes of ``rows[i]`` are those from ``starts[i]`` to ``starts[i + 1] - 1``.
     cells, lists : ndarray
         The column of each hole, ascending within a row, and the number of its list of values.
-    values : tuple of tuple
-        The lists; each belongs to one column.
+    by_column : tuple of Ragged
+        The lists of values of each column.
     joint : ndarray of shape (len(rows),)
         Whether the k-th values of a row's holes belong together.
-    weights : dict from row to tuple of float
-        How often each version of a joint row was proposed; rows where that does not count are not
-        there.
+    weights : Ragged
+        How often each version of a joint row was proposed; an empty list where that does not count.
     """
 
     rows: Ints
     starts: Ints
     cells: Ints
     lists: Ints
-    values: tuple[tuple[Any, ...], ...]
+    by_column: tuple[Ragged, ...]
     joint: Bools
-    weights: Mapping[int, tuple[float, ...]]
+    weights: Ragged
 
     @classmethod
-    def from_rows(cls, options: Mapping[int, Options]) -> TableOptions:
+    def from_rows(cls, options: Mapping[int, Options], n_columns: int = 0) -> TableOptions:
         """The same as options row by row."""
         rows = sorted(options)
-        known: dict[Any, int] = {}
-        values: list[tuple[Any, ...]] = []
         cells, lists, sizes = [], [], []
+        known: dict[Any, int] = {}
+        values: dict[int, list[Sequence[Any]]] = {}
         for row in rows:
-            one = options[row]
-            sizes.append(len(one.cells))
-            for cell, own in zip(one.cells, one.values, strict=True):
-                number = known.setdefault((cell, own, _kinds(own)), len(values))
-                if number == len(values):
-                    values.append(own)
+            sizes.append(len(options[row].cells))
+            for cell, own in zip(options[row].cells, options[row].values, strict=True):
+                own = tuple(own)
+                of_column = values.setdefault(int(cell), [])
+                number = known.setdefault(_key(cell, own), len(of_column))
+                if number == len(of_column):
+                    of_column.append(own)
                 cells.append(cell)
                 lists.append(number)
+        weights = [options[row].weights for row in rows]
+        n_columns = max([n_columns, *(cell + 1 for cell in values)])
         return cls(
             rows=np.array(rows, dtype=np.int64),
             starts=np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]),
             cells=np.array(cells, dtype=np.int64),
             lists=np.array(lists, dtype=np.int64),
-            values=tuple(values),
+            by_column=tuple(Ragged.of(values.get(cell, ())) for cell in range(n_columns)),
             joint=np.array([options[row].joint for row in rows], dtype=bool),
-            weights={row: kept for row in rows if (kept := options[row].weights) is not None},
+            weights=Ragged.of([() if own is None else own for own in weights]),
         )
 
-    def of(self, row: int) -> Options:
-        """The options of a row; without any cell where it has none."""
-        place = self._place.get(row)
-        if place is None:
-            return NO_OPTIONS
+    @classmethod
+    def of_holes(
+        cls,
+        holes: Bools,
+        lists: Mapping[int, Ints],
+        by_column: Sequence[Ragged],
+        weights: Ragged | None = None,
+        *,
+        joint: bool = False,
+    ) -> TableOptions:
+        """Options of all holes of a mask of shape (rows, columns).
+
+        lists says, for each column with a hole, which of its lists each hole has, in row order.
+        """
+        owner, cells = np.nonzero(holes)
+        rows, first = np.unique(owner, return_index=True)
+        which = np.empty(len(cells), dtype=np.int64)
+        for cell, own in lists.items():
+            which[cells == cell] = own
+        return cls(
+            rows=rows,
+            starts=np.append(first, len(cells)),
+            cells=cells,
+            lists=which,
+            by_column=tuple(by_column),
+            joint=np.full(len(rows), joint),
+            weights=weights or Ragged.of([()] * len(rows)),
+        )
+
+    # -- as a mapping ----------------------------------------------------------------------
+
+    def __getitem__(self, row: int) -> Options:
+        place = int(np.searchsorted(self.rows, row))
+        if place == len(self.rows) or self.rows[place] != row:
+            raise KeyError(row)
         part = slice(self.starts[place], self.starts[place + 1])
+        cells = self.cells[part].tolist()
+        lists = zip(cells, self.lists[part].tolist(), strict=True)
+        weights = self.weights[place]
         return Options(
-            tuple(self.cells[part].tolist()),
-            tuple(self.values[number] for number in self.lists[part].tolist()),
+            tuple(cells),
+            tuple(tuple(self.by_column[cell][number].tolist()) for cell, number in lists),
             bool(self.joint[place]),
-            self.weights.get(row),
+            tuple(weights.tolist()) if len(weights) else None,
         )
 
-    def items(self) -> Iterator[tuple[int, Options]]:
-        """The rows that have options, with their options."""
-        return ((row, self.of(row)) for row in self.rows.tolist())
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.rows.tolist())
 
     def __len__(self) -> int:
         return len(self.rows)
 
+    def of(self, row: int) -> Options:
+        """The options of a row; without any cell where it has none."""
+        return self.get(row, NO_OPTIONS)
+
+    # -- all rows at once ------------------------------------------------------------------
+
     @cached_property
-    def _place(self) -> dict[int, int]:
-        return {row: place for place, row in enumerate(self.rows.tolist())}
+    def owner(self) -> Ints:
+        """The place, in `rows`, of the row that each hole belongs to."""
+        return np.repeat(np.arange(len(self.rows)), np.diff(self.starts))
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """The number of values of each hole."""
+        found = np.zeros(len(self.cells), dtype=np.int64)
+        for cell, holes in self.columns():
+            found[holes] = self.by_column[cell].sizes[self.lists[holes]]
+        return found
+
+    def columns(self) -> Iterator[tuple[int, Ints]]:
+        """The columns that have holes, each with the numbers of its holes, in row order."""
+        order = np.argsort(self.cells, kind="stable")
+        cells, first = np.unique(self.cells[order], return_index=True)
+        return zip(cells.tolist(), np.split(order, first[1:]), strict=False)
+
+    def n_candidates(self) -> Floats:
+        """The number of candidates of each row, as doubles: it may be beyond all integers."""
+        found = np.ones(len(self.rows))
+        (some,) = np.nonzero(np.diff(self.starts))
+        if len(some):
+            products = np.multiply.reduceat(self.sizes.astype(np.float64), self.starts[some])
+            found[some] = np.where(self.joint[some], self.sizes[self.starts[some]], products)
+        return found
+
+    def some_holes(self, holes: Bools) -> TableOptions:
+        """Some of the holes only, and the rows that have one."""
+        kept = np.bincount(self.owner[holes], minlength=len(self.rows))
+        (rows,) = np.nonzero(kept)
+        return replace(
+            self,
+            rows=self.rows[rows],
+            starts=np.concatenate([[0], np.cumsum(kept[rows])]),
+            cells=self.cells[holes],
+            lists=self.lists[holes],
+            joint=self.joint[rows],
+            weights=self.weights.take(rows),
+        )
+
+    def with_lists(
+        self, changed: Mapping[int, Sequence[tuple[Ints, Ints, Ragged]]]
+    ) -> TableOptions:
+        """Other values for some holes: column -> (holes, the number of each one's list, lists).
+
+        Lists that no hole has any more are forgotten.
+        """
+        lists, by_column = self.lists.copy(), list(self.by_column)
+        for cell, parts in changed.items():
+            at = len(by_column[cell])
+            for holes, numbers, own in parts:
+                lists[holes] = at + numbers
+                at += len(own)
+            by_column[cell] = by_column[cell].joined(*(own for _, _, own in parts))
+        for cell, holes in self.columns():
+            used, numbers = np.unique(lists[holes], return_inverse=True)
+            lists[holes] = numbers
+            by_column[cell] = by_column[cell].take(used)
+        return replace(self, lists=lists, by_column=tuple(by_column))
+
+    def version_places(self, holes: Ints) -> Ints:
+        """Where the values of these holes stand, if the versions of all rows are in a line."""
+        return runs(self._first_version[self.owner[holes]], self.sizes[holes])
+
+    @cached_property
+    def _first_version(self) -> Ints:
+        n_versions = np.zeros(len(self.rows), dtype=np.int64)
+        n_versions[self.owner] = self.sizes
+        return np.cumsum(n_versions) - n_versions
 
 
-def _kinds(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What makes equal values different: 1 and True, 0.0 and -0.0."""
-    return tuple(repr(value) if isinstance(value, float) else type(value) for value in values)
+def _key(cell: int, values: tuple[Any, ...]) -> Any:
+    """What tells lists of values apart: 1 and True are equal, as are 0.0 and -0.0."""
+    exact = tuple(repr(one) if isinstance(one, float) else type(one) for one in values)
+    try:
+        hash(values)
+    except TypeError:
+        return (cell, id(values))
+    return (cell, values, exact)

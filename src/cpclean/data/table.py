@@ -13,28 +13,35 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from cpclean.data.columns import Column, as_kind, stripped
+from cpclean.data.cell_priors import CellPriors
+from cpclean.data.column_reading import as_kind
+from cpclean.data.columns import Column
 from cpclean.data.decisions import Decision
 from cpclean.data.domains import Domains, DomainTable
+from cpclean.data.encoded_rows import encoded_rows
 from cpclean.data.frames import FrameKind, columns_from, kind_of_frame
-from cpclean.data.incomplete import Cell, FactoredRow, IncompleteDataset, world_count_text
+from cpclean.data.incomplete import IncompleteDataset, world_count_text
 from cpclean.data.labels import encode_labels, labelled_rows, split_label
+from cpclean.data.nulls import stripped
 from cpclean.data.points import Points
-from cpclean.data.priors import CellPriors, prior_beside
+from cpclean.data.priors import prior_beside
+from cpclean.data.proposals import (
+    capped,
+    checked_options,
+    in_space,
+    proposed_values,
+    with_present,
+)
 from cpclean.data.repairs import (
     ColumnValues,
     Imputers,
     Repair,
-    capped,
-    checked_options,
-    merged,
     repair_named,
     with_kinds_of_candidates,
-    with_present,
 )
 from cpclean.data.row_options import Options, TableOptions
 from cpclean.data.rows import Bools, Floats
-from cpclean.data.spaces.plain import Encoding, Feature, fit_encoding
+from cpclean.data.spaces.plain import Encoding, fit_encoding
 from cpclean.data.suspects import blanked, suspect_mask
 from cpclean.errors import TableError, TableWarning, UnknownRowError, offenders
 
@@ -185,9 +192,9 @@ class IncompleteTable:
         self.rows_kept = labelled_rows(labels, drop_unlabelled)
         if isinstance(repair, Domains):
             repair = repair.of_rows(self.rows_kept.tolist(), len(labels))
-        self.columns = tuple(
-            replace(column, values=column.values[self.rows_kept]) for column in columns
-        )
+        if len(self.rows_kept) < len(labels):
+            columns = [replace(column, values=column.values[self.rows_kept]) for column in columns]
+        self.columns = tuple(columns)
         self.names = tuple(column.name for column in self.columns)
         codes, classes = encode_labels(labels[self.rows_kept])
         missing = np.column_stack([column.missing for column in self.columns])
@@ -199,17 +206,14 @@ class IncompleteTable:
         # Nothing is learnt from a doubted cell: neither candidates, scales nor priors.
         known = [blanked(column, doubted[:, n]) for n, column in enumerate(self.columns)]
         options = checked_options(repair.propose(known, self.holes), known, self.holes)
-        options = {
-            row: with_present(one, {cell: self.columns[cell].values[row]
-                                    for cell in one.cells if doubted[row, cell]})
-            for row, one in options.items()
-        }  # fmt: skip
-        self.options = TableOptions.from_rows(capped(options, self.columns, max_candidates))
-        proposed = self._proposed()
+        options = with_present(options, self.columns, doubted)
+        self.options = capped(options, self.columns, max_candidates)
+        proposed = proposed_values(self.options)
         _warn(known, proposed, classes)
         self.encoding = fit_encoding(known, proposed, scaling, weights, categories)
         priors = CellPriors(prior_beside(repair, prior), known, codes, ~self.holes)
-        self.dataset = self._build(labels[self.rows_kept], priors)
+        rows = encoded_rows(self.columns, self._options_in_space, self.encoding, priors)
+        self.dataset = IncompleteDataset.from_arrays(rows, codes, classes)
 
     @classmethod
     def from_parts(cls, parts: TableParts) -> Self:
@@ -259,7 +263,13 @@ class IncompleteTable:
 
     def options_in_space(self, row: int) -> Options:
         """As `options_of`, without the cells of columns that have no place in the space."""
-        return self._in_space(self.options_of(row))
+        self._check_row(row)
+        return self._options_in_space.of(int(row))
+
+    @cached_property
+    def _options_in_space(self) -> TableOptions:
+        inside = [feature is not None for feature in self.encoding.features]
+        return in_space(self.options, np.array(inside))
 
     @cached_property
     def report(self) -> tuple[ColumnReport, ...]:
@@ -268,7 +278,7 @@ class IncompleteTable:
                 column.name,
                 column.kind,
                 int(self.holes[:, number].sum()),
-                len(column.frequencies),
+                column.n_distinct,
                 self.encoding.decisions[number],
             )
             for number, column in enumerate(self.columns)
@@ -284,9 +294,7 @@ class IncompleteTable:
 
     def frame_of(self, filled: Iterable[tuple[Column, npt.NDArray[Any]]]) -> Any:
         """A frame like the one given, label included, with these stored values in its columns."""
-        columns = {
-            column.name: [column.shown(value) for value in values] for column, values in filled
-        }
+        columns = {column.name: column.all_shown(values) for column, values in filled}
         if self.label is not None:
             columns[self.label] = self.dataset.labels.tolist()
         return self.frame_kind.frame(columns, self.rows_kept)
@@ -314,72 +322,7 @@ class IncompleteTable:
     def _repr_html_(self) -> str:
         return self.to_html()
 
-    # -- building --------------------------------------------------------------------------
-
-    def _build(self, labels: npt.NDArray[Any], priors_of: CellPriors) -> IncompleteDataset:
-        space = _encoded_with_holes(self.encoding, self.columns)
-        candidates: list[Any] = list(space)
-        priors: list[Floats | None] = [None] * len(space)
-        for row, whole in self.options.items():
-            options = self._in_space(whole)
-            if not options.cells:
-                continue
-            features = [self._feature(cell) for cell in options.cells]
-            if options.joint:
-                candidates[row], priors[row] = self._versions(row, space[row], options, priors_of)
-                continue
-            candidates[row] = FactoredRow(
-                space[row],
-                [
-                    Cell(
-                        range(feature.start, feature.stop),
-                        feature.encoded(values),
-                        priors_of.weights(row, cell, values),
-                    )
-                    for cell, feature, values in zip(
-                        options.cells, features, options.values, strict=True
-                    )
-                ],
-            )
-        return IncompleteDataset(candidates, labels, priors)
-
-    def _versions(
-        self, row: int, base: Floats, options: Options, priors_of: CellPriors
-    ) -> tuple[Floats, Floats]:
-        """Candidates that belong together, weighed by the product of their cells' shares."""
-        size = len(options.values[0])
-        vectors = np.repeat(base[None, :], size, axis=0)
-        weights = np.ones(size) if options.weights is None else np.array(options.weights)
-        for cell, values in zip(options.cells, options.values, strict=True):
-            feature = self._feature(cell)
-            vectors[:, feature.start : feature.stop] = feature.encoded(values)
-            weights = weights * priors_of.weights(row, cell, values)
-        total = weights.sum()
-        return vectors, weights / total if total > 0 else np.full(size, 1.0 / size)
-
-    def _feature(self, cell: int) -> Feature:
-        feature = self.encoding.features[cell]
-        assert feature is not None, "cells without a feature are left out before"
-        return feature
-
-    def _in_space(self, options: Options) -> Options:
-        """Without the cells of columns that have no place in the space."""
-        kept = [n for n, cell in enumerate(options.cells) if self.encoding.features[cell]]
-        if len(kept) == len(options.cells):
-            return options
-        inside = Options(
-            tuple(options.cells[n] for n in kept), tuple(options.values[n] for n in kept)
-        )
-        if not options.joint or not kept:
-            return inside
-        return merged(inside, inside.versions, options.weights)
-
-    def _proposed(self) -> dict[int, list[Any]]:
-        found: dict[int, dict[Any, None]] = {}
-        for _, options in self.options.items():
-            for cell, values in zip(options.cells, options.values, strict=True):
-                found.setdefault(cell, {}).update(dict.fromkeys(values))
-        return {cell: list(values) for cell, values in found.items()}
+    # -- checks ----------------------------------------------------------------------------
 
     def _check_empty_rows(self, missing: Bools) -> None:
         empty = np.flatnonzero(missing.all(axis=1))
@@ -407,7 +350,7 @@ class IncompleteTable:
         if names != self.names:
             raise TableError(_difference(self.names, names))
         columns = [
-            _as_trained(theirs, mine) if feature is not None and len(theirs.observed) else theirs
+            _as_trained(theirs, mine) if feature is not None and theirs.n_observed else theirs
             for mine, theirs, feature in zip(
                 self.columns, given, self.encoding.features, strict=True
             )
@@ -443,7 +386,9 @@ def _as_trained(theirs: Column, mine: Column) -> Column:
     kinds = {mine.kind, mine.given or mine.kind}
     if kinds & {"numeric", "boolean"}:
         kinds |= {"numeric", "boolean"}
-    if mine.kind == "categorical" and any(isinstance(v, _NUMBERS) for v in mine.frequencies):
+    if mine.kind == "categorical" and any(
+        isinstance(v, _NUMBERS) for v in mine.categories.distinct
+    ):
         kinds |= {"numeric", "boolean"}
     if theirs.kind not in kinds:
         raise TableError(
@@ -458,7 +403,7 @@ def _warn(known: Sequence[Column], proposed: Mapping[int, Any], classes: npt.NDA
     empty = [
         column.name
         for number, column in enumerate(known)
-        if not len(column.observed) and number not in proposed
+        if not column.n_observed and number not in proposed
     ]
     if empty:
         warnings.warn(
@@ -474,14 +419,6 @@ def _warn(known: Sequence[Column], proposed: Mapping[int, Any], classes: npt.NDA
             ),
             stacklevel=3,
         )
-
-
-def _encoded_with_holes(encoding: Encoding, columns: Sequence[Column]) -> Floats:
-    space = np.zeros((len(columns[0].values), encoding.n_features))
-    for feature, column in zip(encoding.features, columns, strict=True):
-        if feature is not None:
-            space[:, feature.start : feature.stop] = feature.encoded(column.values)
-    return space
 
 
 def _difference(mine: tuple[str, ...], theirs: tuple[str, ...]) -> str:

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cpclean.data.columns import ABSENT, OTHER, Column, checked, is_null
+from cpclean.data.columns import ABSENT, OTHER, Column, checked
+from cpclean.data.nulls import is_null
 from cpclean.data.spaces.plain import Feature
 from cpclean.errors import AnswerError, CPCleanError, TableError
 

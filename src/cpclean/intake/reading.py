@@ -17,9 +17,10 @@ from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
 
-from cpclean.data.columns import column_from_objects, rounds, stripped, token_numbers
+from cpclean.data.column_reading import column_from_objects, rounds
 from cpclean.data.domains import domain_table
 from cpclean.data.frames import check_names, pandas_module, series_of
+from cpclean.data.nulls import stripped, token_numbers
 from cpclean.errors import TableError, TableWarning, offenders
 from cpclean.intake.notes import IntakeError
 from cpclean.intake.sentences import refusal

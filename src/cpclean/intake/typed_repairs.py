@@ -50,5 +50,5 @@ def typed_candidates(column: Column, words: str, choices: Choices) -> list[Any]:
 
 
 def _example(column: Column) -> str:
-    values = default_values(column)[:3] if len(column.observed) else ()
+    values = default_values(column)[:3] if column.n_observed else ()
     return " | ".join(in_words(column.shown(value)) for value in values) or "1 | 2"

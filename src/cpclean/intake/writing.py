@@ -16,7 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from cpclean.data.columns import Column, is_null, seconds
+from cpclean.data.columns import Column
+from cpclean.data.moments import seconds
+from cpclean.data.nulls import is_null
 from cpclean.data.table import IncompleteTable
 from cpclean.intake.textfile import TextFile
 

@@ -35,16 +35,16 @@ def in_blocks(low: Floats, high: Floats) -> tuple[Ints, Ints]:
     """
     wide = (low != high).any(axis=0)
     one, other = np.flatnonzero(~wide), np.flatnonzero(wide)
-    blocks = [one[block] for block in _split(low.take(one, axis=1))]
+    blocks = list(_split(low, one))
     corners = np.concatenate([low.take(other, axis=1), high.take(other, axis=1)])
-    blocks += [other[block] for block in _split(corners)]
+    blocks += [other[block] for block in _split(corners, np.arange(len(other)))]
     sizes = [len(block) for block in blocks]
     return np.concatenate(blocks), np.concatenate([[0], np.cumsum(sizes)])
 
 
-def _split(corners: Floats) -> Iterator[Ints]:
-    """Blocks of the columns of an array, ascending within a block."""
-    waiting = [np.arange(corners.shape[1])]
+def _split(corners: Floats, rows: Ints) -> Iterator[Ints]:
+    """Blocks of some columns of an array, which stand for rows; ascending within a block."""
+    waiting = [rows]
     while waiting:
         rows = waiting.pop()
         if len(rows) > BLOCK:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cpclean.data.incomplete import IncompleteDataset, Ints
+from cpclean.data.row_arrays import RowArrays, runs, starts_of
 from cpclean.data.rows import Floats
 from cpclean.queries.blocks import in_blocks
 from cpclean.queries.kernel_arrays import (
@@ -101,12 +102,10 @@ def prepare_changed(old: IncompleteDataset, new: IncompleteDataset, row: int) ->
 
 def _kernel_rows(data: IncompleteDataset) -> Rows:
     arrays = data.arrays
-    low = arrays.base.T.copy(order="C")
-    high = low.copy()
-    for row in data.dirty_rows.tolist():
-        low[:, row], high[:, row] = _row_box(data, row)
+    low, high = _row_boxes(arrays)
     order, at = in_blocks(low, high)
-    low, high = low.take(order, axis=1), high.take(order, axis=1)
+    low = low.take(order, axis=1)
+    high = high.take(order, axis=1)
     return frozen(
         Rows(
             base=arrays.base,
@@ -126,13 +125,29 @@ def _kernel_rows(data: IncompleteDataset) -> Rows:
     )
 
 
-def _row_box(data: IncompleteDataset, row: int) -> tuple[Floats, Floats]:
-    low = data.arrays.base[row].copy()
+def _row_boxes(arrays: RowArrays) -> tuple[Floats, Floats]:
+    """The least and the greatest value of every row in every feature, shape (d, N)."""
+    low = arrays.base.T.copy(order="C")
     high = low.copy()
-    for cell in data.stored_cells(row):
-        low[cell.start : cell.stop] = cell.values.min(axis=0)
-        high[cell.start : cell.stop] = cell.values.max(axis=0)
+    (dirty,) = np.nonzero(arrays.n_cells)
+    n_cells = arrays.n_cells[dirty]
+    cells = runs(arrays.first_cell[dirty], n_cells)
+    if len(cells):
+        widths = arrays.cell_stop[cells] - arrays.cell_start[cells]
+        place = runs(np.zeros_like(widths), widths)
+        sizes = np.repeat(arrays.cell_size[cells], widths)
+        at = np.repeat(arrays.values_at[cells], widths) + place * sizes  # of one column of a cell
+        values = arrays.values[runs(at, sizes)]
+        features = np.repeat(arrays.cell_start[cells], widths) + place
+        rows = np.repeat(np.repeat(dirty, n_cells), widths)
+        low[features, rows] = np.minimum.reduceat(values, starts_of(sizes))
+        high[features, rows] = np.maximum.reduceat(values, starts_of(sizes))
     return low, high
+
+
+def _row_box(data: IncompleteDataset, row: int) -> tuple[Floats, Floats]:
+    low, high = _row_boxes(data.arrays.take(np.array([row])))
+    return low[:, 0], high[:, 0]
 
 
 def _spans(data: IncompleteDataset) -> Ints:
@@ -198,18 +213,21 @@ def _more_sparse(sparse: Sparse, data: IncompleteDataset) -> Sparse:
     done, arrays = len(sparse.at) - 1, data.arrays
     if done < 0 or done == len(arrays.weights):
         return sparse
-    columns, values, sizes = [sparse.column], [sparse.value], []
-    first = int(np.searchsorted(arrays.weights_at, done))
-    for start, stop, size, at, _ in _cells(data)[first:].tolist():
-        for vector in arrays.values[at : at + size * (stop - start)].reshape(-1, size).T:
-            (found,) = np.nonzero(vector)
-            columns.append(found + start)
-            values.append(vector[found])
-            sizes.append(len(found))
+    cells = np.arange(np.searchsorted(arrays.weights_at, done), len(arrays.weights_at))
+    size = arrays.cell_size[cells]
+    n_values = size * (arrays.cell_stop[cells] - arrays.cell_start[cells])
+    values = arrays.values[runs(arrays.values_at[cells], n_values)]
+    (found,) = np.nonzero(values)
+    owner = np.repeat(np.arange(len(cells)), n_values)[found]
+    # A cell's values stand column by column.
+    column, place = np.divmod(found - starts_of(n_values)[owner], size[owner])
+    vector = arrays.weights_at[cells][owner] - done + place
+    order = np.argsort(vector, kind="stable")  # columns stay in ascending order
+    times = np.bincount(vector, minlength=len(arrays.weights) - done)
     return Sparse(
-        np.concatenate([sparse.at, sparse.at[-1] + np.cumsum(sizes)]),
-        np.concatenate(columns),
-        np.concatenate(values),
+        np.concatenate([sparse.at, sparse.at[-1] + np.cumsum(times)]),
+        np.concatenate([sparse.column, (arrays.cell_start[cells][owner] + column)[order]]),
+        np.concatenate([sparse.value, values[found][order]]),
     )
 
 

@@ -7,9 +7,11 @@ frequent on, bins from low to high, so that nothing depends on the order of rows
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -51,7 +53,9 @@ class Attribute:
     def coded(self, values: Iterable[Any]) -> Ints:
         """Codes of stored values; -1 for a hole and for a category that was never observed."""
         if self.kind == "categorical":
-            return np.array([self._places.get(value, -1) for value in values], dtype=np.int64)
+            listed = list(values)
+            found = map(self._places.get, listed, repeat(-1))
+            return np.fromiter(found, dtype=np.int64, count=len(listed))
         numbers = np.asarray(list(values), dtype=np.float64)
         codes = np.searchsorted(self.cuts, numbers, side="right")
         return np.where(np.isnan(numbers) | (self.size == 0), -1, codes)
@@ -78,9 +82,7 @@ def attribute_of(column: Column, trusted: Bools, bins: int) -> Attribute:
 
 
 def _by_frequency(seen: npt.NDArray[Any]) -> tuple[Any, ...]:
-    times: dict[Any, int] = {}
-    for value in seen.tolist():
-        times[value] = times.get(value, 0) + 1
+    times = Counter(seen.tolist())
     return tuple(sorted(times, key=lambda value: (-times[value], str(value), str(type(value)))))
 
 

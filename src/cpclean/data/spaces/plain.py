@@ -12,6 +12,7 @@ import math
 import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ import numpy.typing as npt
 
 from cpclean.data.columns import ABSENT, OTHER, Column
 from cpclean.data.decisions import Decision
-from cpclean.data.rows import Floats
+from cpclean.data.rows import Floats, Ints
 from cpclean.errors import TableError, TableWarning, offenders
 
 SCALINGS = ("minmax", "standard", "none")
@@ -46,16 +47,33 @@ class Feature:
         if self.kind != "categorical":
             numbers = np.asarray(values, dtype=np.float64)
             return np.asarray(((numbers - self.shift) * self.scale)[:, None])
-        place = {category: number for number, category in enumerate(self.categories)}
-        places = np.array([place.get(value, -1) for value in values], dtype=np.int64)
+        places = self._places(list(values))
         vectors = np.zeros((len(places), self.stop - self.start))
         (known,) = np.nonzero(places >= 0)
         vectors[known, places[known]] = self.scale
         return vectors
 
-    def unseen(self, values: Iterable[Any]) -> int:
+    def write(self, column: Column, space: Floats) -> None:
+        """Encode a column into its place in vectors of the space, which are zero there."""
+        if self.kind != "categorical":
+            space[:, self.start] = (column.values - self.shift) * self.scale
+            return
+        codes, distinct = column.categories
+        places = np.append(self._places(distinct), -1)[codes]  # the last one is that of holes
+        (known,) = np.nonzero(places >= 0)
+        space[known, self.start + places[known]] = self.scale
+
+    def unseen(self, column: Column) -> int:
+        """How many rows have no category that is known; a hole has none."""
+        codes, distinct = column.categories
         known = {*self.categories, ABSENT}
-        return sum(value not in known for value in values)
+        strange = np.array([*(one not in known for one in distinct), True])
+        return int(strange[codes].sum())
+
+    def _places(self, values: Sequence[Any]) -> Ints:
+        """The number of each value among the categories, -1 if it is none of them."""
+        place = {category: number for number, category in enumerate(self.categories)}
+        return np.fromiter(map(place.get, values, repeat(-1)), dtype=np.int64, count=len(values))
 
 
 @dataclass(frozen=True)
@@ -73,14 +91,9 @@ class Encoding:
 
     def encode(self, columns: Sequence[Column]) -> Floats:
         """Complete rows as vectors; warns about categories that were never seen, once."""
-        n_rows = len(columns[0].values) if columns else 0
-        space = np.zeros((n_rows, self.n_features))
         unseen = {}
         for feature, column in zip(self.features, columns, strict=True):
-            if feature is None:
-                continue
-            space[:, feature.start : feature.stop] = feature.encoded(column.values)
-            if feature.kind == "categorical" and (count := feature.unseen(column.values)):
+            if feature and feature.kind == "categorical" and (count := feature.unseen(column)):
                 unseen[column.name] = count
         told = offenders(f"{count} in column {name!r}" for name, count in unseen.items())
         # Points are encoded for every question about them; Python itself forgets what it has told
@@ -93,7 +106,21 @@ class Encoding:
                 stacklevel=3,
             )
             self._told.add(told)
+        return self.encode_with_holes(columns)
+
+    def encode_with_holes(self, columns: Sequence[Column]) -> Floats:
+        """Rows as vectors; what stands in the features of a hole means nothing."""
+        space = np.zeros((len(columns[0].values) if columns else 0, self.n_features))
+        for feature, column in zip(self.features, columns, strict=True):
+            if feature is not None:
+                feature.write(column, space)
         return space
+
+    def feature(self, cell: int) -> Feature:
+        """The feature of a column that has a place in the space."""
+        feature = self.features[cell]
+        assert feature is not None, f"column {cell} has no place in the space"
+        return feature
 
 
 def fit_encoding(
@@ -136,16 +163,16 @@ def fit_encoding(
 
 
 def _decision(column: Column, candidates: list[Any], weight: float) -> Decision:
-    values = column.frequencies.keys() | {value for value in candidates if value is not OTHER}
-    if not values:
-        return Decision("unobserved")
-    if len(values) == 1:
-        return Decision("constant")
+    few = not column.varies  # then the one that is observed, if any, and the candidates count
+    if few:
+        values = {*column.observed[:1].tolist(), *candidates} - {OTHER}
+        if not values:
+            return Decision("unobserved")
+        if len(values) == 1:
+            return Decision("constant")
     if weight == 0.0:
         return Decision("weightless")
-    if len(column.frequencies) < 2:
-        return Decision("candidates_differ")
-    return column.decision
+    return Decision("candidates_differ") if few else column.decision
 
 
 def _numeric(
@@ -154,8 +181,8 @@ def _numeric(
     if scaling == "none":
         return Feature(column.name, column.kind, at, at + 1, 0.0, weight)
     values = column.observed
-    if len(column.frequencies) < 2:  # nothing to measure but the candidates
-        values = np.array([*column.frequencies, *candidates], dtype=np.float64)
+    if not column.varies:  # nothing to measure but the candidates
+        values = np.array([*column.observed[:1], *candidates], dtype=np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         if scaling == "standard":
             shift, spread = float(np.mean(values)), float(np.std(values))

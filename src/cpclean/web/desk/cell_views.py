@@ -7,7 +7,8 @@ from collections.abc import Collection, Mapping
 from datetime import date
 from typing import Any
 
-from cpclean.data.columns import Column, is_null
+from cpclean.data.columns import Column
+from cpclean.data.nulls import is_null
 from cpclean.data.table import IncompleteTable
 from cpclean.data.values import (
     NEEDS,
@@ -73,7 +74,7 @@ def _cell(column: Column, text: str | None, hole: bool) -> CellView:
         categories = [text_of(value) for value, _ in common]
     elif column.kind == "boolean":
         categories = ["true", "false"]
-    elif len(column.observed):
+    elif column.n_observed:
         ends = column.observed.min(), column.observed.max()
         low, high = (text_of(column.shown(end)) for end in ends)
     return CellView(column.name, column.kind, text, True, low, high, categories)

@@ -166,7 +166,7 @@ def _column_look(
 
 
 def _candidates(column: Column) -> str:
-    if not len(column.observed):
+    if not column.n_observed:
         return "no value anywhere: it plays no part"
     return listed([text_of(column.shown(value)) for value in default_values(column)], 8)
 

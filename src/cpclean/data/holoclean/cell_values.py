@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from cpclean.data.coding import objects
 from cpclean.data.columns import OTHER, Column
 from cpclean.data.holoclean.counts import Attribute, Bools, Ints
 from cpclean.data.holoclean.holo_model import Domains, HoloModel, HoloSettings, fit_model, softmax
+from cpclean.data.ragged import Ragged
 from cpclean.data.rows import Floats
 
 
@@ -19,7 +21,7 @@ from cpclean.data.rows import Floats
 class _Answers:
     """The domains of all holes of one attribute, the chances of their values, and the repairs."""
 
-    place: dict[int, int]  # row -> number of the cell
+    rows: Ints  # the rows of the holes, in ascending order
     domains: Domains
     chances: Floats
     best: Ints
@@ -39,8 +41,7 @@ class HoloCells:
         for a, one in enumerate(model.attributes):
             rows = np.flatnonzero(holes[:, a])
             if one.size and len(rows):
-                place = {row: number for number, row in enumerate(rows.tolist())}
-                self._answers[a] = _Answers(place, *model.chances(a, self._codes[rows]))
+                self._answers[a] = _Answers(rows, *model.chances(a, self._codes[rows]))
 
     def filled(self, columns: Sequence[Column]) -> list[Column]:
         """The columns with the likeliest value in every hole."""
@@ -48,23 +49,33 @@ class HoloCells:
         for a, column in enumerate(columns):
             values = column.values.copy()
             if found := self._answers.get(a):
-                known = self.model.attributes[a].values
-                for row, number in found.place.items():
-                    values[row] = known[found.best[number]]
+                values[found.rows] = objects(self.model.attributes[a].values)[found.best]
             result.append(replace(column, values=values))
         return result
 
+    def domains(self, a: int, *, best: bool = False) -> Ragged:
+        """The domains of all holes of a column, in row order; only the likeliest values if `best`.
+
+        Numbers are in ascending order, categories from the likeliest on.
+        """
+        found, one = self._answers[a], self.model.attributes[a]
+        codes, sizes = found.best, np.ones(len(found.best), dtype=np.int64)
+        if not best:
+            codes, sizes = found.domains.values, np.diff(found.domains.starts)
+            if one.kind == "categorical":
+                codes = codes[np.lexsort((-found.chances.round(12), found.domains.cells))]
+        return Ragged.sized(objects(one.values)[codes], sizes)
+
     def candidates(self, row: int, a: int) -> tuple[Any, ...]:
-        """The domain of a hole: numbers ascending, categories from the likeliest on."""
-        codes, chances = self._of(row, a)
-        if self.model.attributes[a].kind == "categorical":
-            codes = codes[np.argsort(-chances.round(12), kind="stable")]
-        return tuple(self.model.attributes[a].values[code] for code in codes.tolist())
+        """The domain of a hole, as `domains` has it."""
+        return tuple(self.domains(a)[self._place(row, a)].tolist())
 
     def repair(self, row: int, a: int) -> Any:
         """The likeliest value of a hole."""
-        found = self._answers[a]
-        return self.model.attributes[a].values[found.best[found.place[row]]]
+        return self.model.attributes[a].values[self._answers[a].best[self._place(row, a)]]
+
+    def _place(self, row: int, a: int) -> int:
+        return int(np.searchsorted(self._answers[a].rows, row))
 
     def __contains__(self, a: int) -> bool:
         return a in self._answers
@@ -125,8 +136,7 @@ class HoloCells:
         return rest
 
     def _of(self, row: int, a: int) -> tuple[Ints, Floats]:
-        found = self._answers[a]
-        number = found.place[row]
+        found, number = self._answers[a], self._place(row, a)
         part = slice(found.domains.starts[number], found.domains.starts[number + 1])
         return found.domains.values[part], found.chances[part]
 
