@@ -34,8 +34,8 @@ def by_rule(
 ) -> Filled:
     """Numbers by a function of the trusted ones, categories by their rank in frequency.
 
-    Equally frequent categories go by their text. Where there are fewer than `rank`, the category
-    is "other"; in a boolean column, the less frequent value.
+    Equally frequent categories go by their text. Where there are no more than `rank` of
+    them, the category is "other"; in a boolean column, the less frequent value.
     """
     filled = []
     for place, column in enumerate(table.columns):

@@ -46,9 +46,9 @@ class HoloClean(World):
     fallback : int, default=10
         How many of the most frequent values are considered where none is proposed.
     decay : float, default=1.0
-        How strongly large weights of the model are held back, the less so the more cells there are.
+        How strongly large weights of the model are penalised; the more cells, the less.
     max_iter : int, default=100
-        Steps of training, at most.
+        Maximum number of training steps.
     random_state : int, default=0
         Seed of the sample of cells that very large tables are trained on.
 

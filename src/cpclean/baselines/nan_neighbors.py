@@ -20,8 +20,9 @@ _BLOCK = 2**22  # distances at a time
 class NanEuclideanNeighbors(Baseline):
     """K nearest neighbours by the Euclidean distance over the coordinates that are present.
 
-    The squared distance to a row is the sum over its present coordinates, times the number of all
-    coordinates by that of those present: scikit-learn's `nan_euclidean_distances`. A row with
+    The squared distance to a row is the sum over its present coordinates, multiplied by the number
+    of all coordinates and divided by that of those present: scikit-learn's
+    `nan_euclidean_distances`. A row with
     nothing present is farther than any other. At equal distance the smaller row is nearer, at
     equal votes the smaller class wins. Doubted cells count as holes.
 

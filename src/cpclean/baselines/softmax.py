@@ -73,9 +73,9 @@ def steepness(Z: Floats, ridge: float) -> float:
 
 
 def ridge_of(C: float, n_rows: int, n_classes: int) -> float:
-    """The penalty that scikit-learn's C stands for.
+    """The penalty that belongs to scikit-learn's C.
 
-    Of two classes scikit-learn keeps one vector, w; here there are two, -w / 2 and w / 2, whose
+    For two classes scikit-learn has one vector, w; here there are two, -w / 2 and w / 2, whose
     squares sum to half as much.
     """
     return (2.0 if n_classes == 2 else 1.0) / (C * n_rows)

@@ -121,7 +121,7 @@ def default_rows(source: Source) -> Floats:
 
 
 class _OfTruth(World):
-    """A world that takes knowing the truth."""
+    """A world that can only be made where the truth is known."""
 
     def __init__(
         self, truth: Any = None, n_neighbors: int = 3, metric: Metric = "euclidean"
@@ -132,7 +132,7 @@ class _OfTruth(World):
 
 
 class GroundTruth(_OfTruth):
-    """The true table: what cleaning could reach at most.
+    """The true table: the most that cleaning could reach.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ class ClosestWorld(_OfTruth):
     ----------
     truth : frame or array, optional
         The number of every row's true candidate, or the true rows as in `GroundTruth`. By default
-        what the space knows.
+        those of the space.
     n_neighbors, metric
         As in `cpclean.world_shares`.
     """

@@ -58,7 +58,7 @@ def smoothing_scores(
     """The Brier score on validation points of the vote with "label", for each smoothing.
 
     The Brier score is the mean squared distance between the shares and the true label, the lower
-    the better; few points say more about it than about the accuracy.
+    the better; it shows a difference with fewer points than the accuracy needs.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def jobs_for(folder: Path | None, seeds: int, sizes: Sizes) -> list[Job]:
 def reproduce(
     folder: Path | None, out: Path, seeds: int, quick: bool, console: Console, n_jobs: int = 1
 ) -> tuple[str, bool]:
-    """Fill the table, as far as time allows; its Markdown, and whether it is complete."""
+    """Fill the table, or until Ctrl-C; its Markdown, and whether it is complete."""
     sizes = QUICK if quick else USUAL
     store = Store(out, "priors", SPACE_KEYS, _settings(folder, sizes))
     finished = run_jobs(jobs_for(folder, seeds, sizes), store, console, n_jobs)

@@ -99,7 +99,7 @@ def fresh_space(
     kind : {"random", "important", "high"}
         How cells are hidden; see `cpclean.experiments.inject`.
     seed : int
-        Of the split and of the holes.
+        Seed of the split and of the holes.
     sizes : Sizes
     rate : float
         The share of the training table's cells that is hidden.

@@ -13,7 +13,7 @@ import json
 import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -63,13 +63,12 @@ def measured(space: Space, strategy: str, seed: int, grid: Sequence[float] = GRI
     else:
         run = _at_random(space, counts, seed)
     found: dict[str, list[float]] = {name: [] for name in CURVES}
-    answers, seconds = 0, 0.0
-    for data, certain, answers, seconds in run:  # noqa: B007
-        found["certain"].append(certain)
-        found["world"].append(gap.closed(filled(space, data)))
-        found["vote"].append(gap.closed(data))
+    for stage in run:
+        found["certain"].append(stage.certain)
+        found["world"].append(gap.closed(filled(space, stage.data)))
+        found["vote"].append(gap.closed(stage.data))
     texts = {name: json.dumps([round(one, 6) for one in values]) for name, values in found.items()}
-    return {**texts, "rows": dirty, "answers": answers, "seconds": round(seconds, 3)}
+    return {**texts, "rows": dirty, "answers": stage.answers, "seconds": round(stage.seconds, 3)}
 
 
 def rows_that_matter(space: Space) -> int:
@@ -90,9 +89,17 @@ def rows_that_matter(space: Space) -> int:
     return found
 
 
-def _by_session(
-    space: Space, counts: Sequence[int], at_once: int
-) -> Iterator[tuple[IncompleteDataset, float, int, float]]:
+@dataclass(frozen=True)
+class _Stage:
+    """How far an order of cleaning has come."""
+
+    data: IncompleteDataset
+    certain: float  # share of the validation points
+    answers: int
+    seconds: float
+
+
+def _by_session(space: Space, counts: Sequence[int], at_once: int) -> Iterator[_Stage]:
     """With several questions at once, all of them are answered before the next ones are asked."""
     start = time.process_time()
     session = CleaningSession(space.table.dataset, space.task.points, MODEL.n_neighbors)
@@ -105,12 +112,10 @@ def _by_session(
             row = questions.pop().row
             session.tell(row, int(space.truth[row]))
         seconds += time.process_time() - start
-        yield session.data, session.certain_share, len(session.history), seconds
+        yield _Stage(session.data, session.certain_share, len(session.history), seconds)
 
 
-def _at_random(
-    space: Space, counts: Sequence[int], seed: int
-) -> Iterator[tuple[IncompleteDataset, float, int, float]]:
+def _at_random(space: Space, counts: Sequence[int], seed: int) -> Iterator[_Stage]:
     """Without a session: nobody asks what a random order expects to gain."""
     data = space.table.dataset
     order = np.random.default_rng(seed).permutation(data.dirty_rows)
@@ -121,7 +126,7 @@ def _at_random(
         done = count
         certain = float(is_certain(data, space.task.points, MODEL.n_neighbors).mean())
         answers = answers if certain == 1.0 and answers else count
-        yield data, certain, answers, 0.0
+        yield _Stage(data, certain, answers, 0.0)
 
 
 # -- all of them ----------------------------------------------------------------------------------

@@ -60,7 +60,7 @@ COLUMNS = {
 
 
 def measured(space: Space, budget: float = 0.2) -> Figures:
-    """Test accuracies of every way, and the rows that were cleaned.
+    """Test accuracies of every method, and the rows that were cleaned.
 
     `budget` is the share of the rows with holes after which CPClean is looked at early.
     """
@@ -140,7 +140,7 @@ def reproduce(
     budget: float = 0.2,
     n_jobs: int = 1,
 ) -> tuple[str, bool]:
-    """Fill both tables, as far as time allows; their Markdown, and whether they are complete."""
+    """Fill both tables, or until Ctrl-C; their Markdown, and whether they are complete."""
     sizes = QUICK if quick else USUAL
     settings = {"data": "generated" if folder is None else "published and injected",
                 "neighbors": MODEL.n_neighbors, "budget": budget, **asdict(sizes)}  # fmt: skip
