@@ -62,10 +62,10 @@ def test_skip_undo_and_help(files):
     assert result.exit_code == 0, result.output
     rows, text = asked(result.stdout), result.stdout
     assert f"Row {rows[0]} is skipped." in text
-    assert f"Taken back: row {rows[0]} is not skipped any more." in text
-    assert "there is no answer to take back" in text
-    assert "do not ask for this row again" in text
-    assert f"Taken back: row {rows[0]} is asked for again." in text
+    assert f"Undone: row {rows[0]} is not skipped any more." in text
+    assert "there is no answer to undo" in text
+    assert "do not ask about this row again" in text
+    assert f"Undone: row {rows[0]} is open again." in text
     assert rows[0] == rows[2]
     kinds = [next(key for key in ("skip", "undo", "candidate") if key in one) for one in events()]
     assert kinds == ["skip", "undo", "candidate", "undo", "skip", "candidate"]
@@ -103,11 +103,11 @@ def only_holes_in(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "wrong", "needed", "right", "written", "shown"),
     [
-        ("age", "old", "age takes a number", "41", "41", "goes from"),
-        ("income", "nan", "income takes a number", "3001.5", "3001.5", "half of it lies"),
+        ("age", "old", "age takes a number", "41", "41", "ranges from"),
+        ("income", "nan", "income takes a number", "3001.5", "3001.5", "half of its values"),
         ("city", "", "there is no value after city=", "St. Gallen", "St. Gallen", "city is"),
         ("member", "maybe", "member takes true or false", "true", "TRUE", "true or false"),
-        ("since", "soon", "since takes a date", "2021-03-04", "2021-03-04", "goes from 2020"),
+        ("since", "soon", "since takes a date", "2021-03-04", "2021-03-04", "ranges from 2020"),
     ],
 )
 def test_free_values_of_every_kind(files, name, wrong, needed, right, written, shown):
@@ -147,7 +147,7 @@ def test_two_holes_at_once_and_one_of_two(files):
 
 def test_long_lists_show_the_likeliest(files):
     text = run(said="s\n" * 30).stdout
-    assert "less likely ones, `more` lists more. Or type what is true:" in text
+    assert "less likely ones, `more` lists more. Or type the true values:" in text
     number = next(
         n for n, part in enumerate(text.split("\nRow ")[1:]) if "`more` lists more" in part
     )

@@ -41,7 +41,7 @@ def test_undo_reaches_into_an_earlier_run(files):
     first = run(said="1\n1\n")
     second = run(said="u\nu\nu\nq\n")
     assert asked(second.stdout)[1:] == asked(first.stdout)[1::-1]
-    assert "there is no answer to take back" in second.stdout
+    assert "there is no answer to undo" in second.stdout
     assert json.loads(run("--json", said="").stdout)["answers"] == 0
 
 
@@ -224,7 +224,7 @@ def test_in_a_terminal(files, monkeypatch):
     terminal.type("2\n")
     terminal.until("help > ")
     terminal.type("u\n")
-    assert "Taken back" in terminal.until("help > ")
+    assert "Undone" in terminal.until("help > ")
     terminal.type("3\n")
     terminal.until("help > ")
     assert "has 1 answer; the same command" in terminal.until("from there", typing="\x03")

@@ -71,9 +71,15 @@ def test_cells_answered_exactly_are_the_truth_and_all_others_as_they_were(files)
     ("change", "told"),
     [
         (lambda truth: truth.iloc[:-1], "it has 89 rows instead of 90"),
-        (lambda truth: truth.drop(columns="age"), "it lacks 'age'"),
-        (lambda truth: truth.iloc[::-1], "in the same order; cells that both know differ in"),
-        (lambda truth: truth.assign(age=truth["age"].where(truth.index > 9)), "has holes itself"),
+        (lambda truth: truth.drop(columns="age"), "missing columns: 'age'"),
+        (
+            lambda truth: truth.iloc[::-1],
+            "in the same order; cells that are known in both differ in",
+        ),
+        (
+            lambda truth: truth.assign(age=truth["age"].where(truth.index > 9)),
+            "must be complete; missing values: row",
+        ),
     ],
 )
 def test_a_truth_that_does_not_fit(files, change, told):
@@ -92,7 +98,7 @@ def test_a_truth_that_differs_in_a_few_known_cells_is_told(files):
     truth.to_csv("truth.csv", index=False)
     result = run("--oracle", "truth.csv", "--exact")
     assert result.exit_code == 0, result.output
-    assert f"both know differ in row {row}" in result.stderr
+    assert f"both train.csv and truth.csv differ in row {row}" in result.stderr
     assert cells("train.cleaned.csv")["age"][row] == dirty["age"][row]
 
 

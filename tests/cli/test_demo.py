@@ -52,7 +52,7 @@ def test_demo_tells_the_whole_story(demo):
     assert re.search(r"about 10\^\d+\.\d worlds", text)
     assert re.search(r"1\. .* \d+ of 59 other wines \(\d+\.\d%\)", text)
     assert "2. How many worlds predict each cultivar?" in text
-    assert re.search(r"3\. .* Row \d+, which lacks [a-z ]+\. .* by 0\.\d{4} nats", text)
+    assert re.search(r"3\. .* Row \d+, where [a-z ]+ is missing\. .* by 0\.\d{4} nats", text)
     assert "4. Ten answers, from the values that were hidden:" in text
     assert re.search(r"5\. .* certain after \d+ answers; in random order after \d+", text)
     assert text.index("Where to go next") < text.index("cpclean inspect train.csv --label y")

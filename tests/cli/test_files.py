@@ -255,8 +255,11 @@ def test_no_complete_row_to_hold_out(verb, files):
     [
         (("--drop", "nothing"), r"there is no column 'nothing' to drop; the columns are 'age'"),
         (("--drop", "y"), r"the label column 'y' cannot be dropped"),
-        (("--kind", "age=colour"), r"--kind takes COLUMN=KIND, one of numeric, .*'age=colour'"),
-        (("--kind", "age"), r"--kind takes COLUMN=KIND"),
+        (
+            ("--kind", "age=colour"),
+            r"--kind must be COLUMN=KIND, with a kind of numeric, .*'age=colour'",
+        ),
+        (("--kind", "age"), r"--kind must be COLUMN=KIND"),
         (("--kind", "city=numeric"), r"column 'city' cannot be read as numeric"),
         (("--kind", "nowhere=date"), r"--kind must map columns of .*'nowhere': 'date'"),
     ],
@@ -268,7 +271,7 @@ def test_options_about_columns(verb, files, more, told):
 @each_verb
 def test_both_files_cannot_be_standard_input(verb, files):
     result = asked(verb, {**files, "train": "-", "val": "-"}, input="a,y\n1,2\n")
-    refused(result, r"only one of the two files can be standard input")
+    refused(result, r"only one file can be standard input")
 
 
 @each_verb
@@ -340,7 +343,7 @@ def test_messages_name_options():
 @pytest.mark.parametrize(
     ("place", "told"),
     [
-        ("absent/out.csv", r"there is no folder '.*absent' to write out.csv into"),
+        ("absent/out.csv", r"there is no folder '.*absent' for out.csv"),
         ("folder.csv", r"folder.csv' is a directory; name a file in it"),
         ("out.doc", r"the file to write must end in one of \.csv, .*out.doc'"),
     ],
@@ -357,7 +360,7 @@ def test_places_that_cannot_be_written_to(verb, files, tmp_path, place, told):
 def test_a_folder_without_permission(files, tmp_path):
     folder = tmp_path / "locked"
     folder.mkdir(mode=0o500)
-    refused(asked("check", files, "--out", str(folder / "out.csv")), r"cannot be written to")
+    refused(asked("check", files, "--out", str(folder / "out.csv")), r"no permission to write")
 
 
 def test_a_full_disk(files, tmp_path, monkeypatch):

@@ -99,7 +99,7 @@ def test_a_screen_shows_twenty_and_says_so(tmp_path):
     files = written(tmp_path, n_rows=90)
     result = ranked(files, "--format", "table")
     assert result.stdout.count("\n│") == 21
-    assert result.stderr == "10 more; all of them with --format csv or --out FILE.\n"
+    assert result.stderr == "10 more lines; --format csv or --out FILE gives all of them.\n"
     assert "predictions are certain; these rows help most" in result.stdout
     result = ranked(files, "--format", "table", "--top", "25")
     assert result.stdout.count("\n│") == 26

@@ -118,9 +118,9 @@ def test_a_log_is_only_read_and_may_be_open_elsewhere(files: Path) -> None:
     [
         ((*BASIC, "-o", "nowhere/r.html"), "there is no folder 'nowhere'"),
         ((*BASIC, "-o", "."), "is a directory; name a file in it"),
-        ((*BASIC, "-o", "val.csv"), "--out is val.csv itself"),
+        ((*BASIC, "-o", "val.csv"), "--out would overwrite val.csv"),
         ((*BASIC, "-o", "r.html", "--log", "none.jsonl"), "no log of answers 'none.jsonl'"),
-        ((*BASIC, "-o", "r.html", "--simulate", "val.csv"), "must have the rows of train.csv"),
+        ((*BASIC, "-o", "r.html", "--simulate", "val.csv"), "must have the same rows as train.csv"),
         (("none.csv", "--label", "buys", "-o", "r.html"), "none.csv"),
         (("train.csv", "--label", "bought", "-o", "r.html"), "bought"),
         (BASIC, "Missing option '--out'"),
@@ -138,7 +138,7 @@ def test_mistakes_are_told_in_words(files: Path, args: tuple[str, ...], told: st
 def test_only_one_file_is_standard_input(files: Path) -> None:
     result = run("-", "--label", "buys", "--val", "-", "-o", "r.html")
     assert result.exit_code == 2
-    assert "only one of the files can be standard input" in result.stderr
+    assert "only one file can be standard input" in result.stderr
 
 
 def test_the_table_from_standard_input(files: Path) -> None:

@@ -47,7 +47,7 @@ def test_reproduce_interrupted(tiny, tmp_path, monkeypatch):
     result = run(*given)
     assert result.exit_code == 130
     assert result.stdout.count("| numbers |") == 1
-    assert f"The same command goes on from {tmp_path}." in result.stderr
+    assert f"the same command continues from {tmp_path}." in result.stderr
     result = run(*given)
     assert result.exit_code == 0
     assert len(calls) == 2 + 5
@@ -56,7 +56,9 @@ def test_reproduce_interrupted(tiny, tmp_path, monkeypatch):
 def test_reproduce_without_data():
     result = run("reproduce")
     assert result.exit_code == 2
-    assert result.stderr.startswith("Error: name the folder that holds spaces/ and tables/ with --")
+    assert result.stderr.startswith(
+        "Error: name the folder that contains spaces/ and tables/ with --"
+    )
     assert "try --quick" in result.stderr
 
 

@@ -117,7 +117,7 @@ def test_the_truth_has_other_columns(files):
     truth.drop(columns="income").to_csv(files["truth"], index=False)
     result = simulated(files)
     assert result.exit_code == 2
-    assert "it lacks 'income'" in result.stderr
+    assert "missing columns: 'income'" in result.stderr
 
 
 def test_the_truth_has_holes(files):
@@ -125,7 +125,7 @@ def test_the_truth_has_holes(files):
     train.to_csv(files["truth"], index=False)
     result = simulated(files)
     assert result.exit_code == 2
-    assert "must be complete, but has holes itself" in result.stderr
+    assert "must be complete; missing values: row" in result.stderr
 
 
 def test_the_truth_is_required(files):
@@ -147,5 +147,5 @@ def test_interrupted(files, monkeypatch):
     monkeypatch.setattr(command, "_step", impatient)
     result = simulated(files, "--every", "1")
     assert result.exit_code == 130
-    assert result.stderr == "Interrupted; the above is what is done.\n"
+    assert result.stderr == "Interrupted. The results so far are above.\n"
     assert pd.read_csv(io.StringIO(result.stdout))["answers"].tolist() == [0, 1]

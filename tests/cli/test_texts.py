@@ -106,7 +106,7 @@ def test_utf_16_is_recognised(files):
     ("more", "words"),
     [
         (("--sep", ";;"), "a separator is a single character, or tab; got ';;'"),
-        (("--encoding", "klingon"), "there is no encoding 'klingon'; try latin-1"),
+        (("--encoding", "klingon"), "unknown encoding 'klingon'; try latin-1"),
         (("--decimal", ",", "--domains"), "numbers are written with a point. Leave out --decimal"),
     ],
 )
@@ -173,7 +173,7 @@ def test_answers_that_the_encoding_of_the_file_does_not_have(files):
     given = ("clean", files["train"], "--label", "y", "--encoding", "latin-1", "--out", "out.csv")
     result = run(*given, input="city=Łódź\nq\n")
     assert result.exit_code == 0, result.output
-    assert "does not have all letters of the answers, so out.csv is UTF-8" in result.stderr
+    assert "lacks some letters of the answers, so out.csv is UTF-8" in result.stderr
     assert "Łódź" in Path("out.csv").read_text("utf-8")
 
 

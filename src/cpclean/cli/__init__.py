@@ -1,6 +1,6 @@
-"""The command line: cpclean's verbs in a terminal, one module each.
+"""The command line: one module for each command.
 
-Modules import what they need when a command runs, so that ``cpclean --help`` answers at once.
+Modules import what they need when a command runs, so that ``cpclean --help`` is fast.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""cpclean bench: how long the questions take on this machine, beside scikit-learn's own search."""
+"""cpclean bench: how long queries take on this machine, compared with scikit-learn's search."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cpclean.data.incomplete import IncompleteDataset
     from cpclean.data.rows import Floats
 
-# More numbers than this, written out candidate by candidate, are not handed to scikit-learn.
+# If all candidates together have more numbers than this, scikit-learn is not measured.
 MOST_NUMBERS = 2 * 10**8
 
 
@@ -38,7 +38,7 @@ class Timing:
     times_kneighbors: float | None
 
 
-@click.command(short_help="How long the questions take on this machine.")
+@click.command(short_help="How long queries take on this machine.")
 @optional_training_options
 @validation_options
 @output_options
@@ -47,7 +47,7 @@ class Timing:
     type=click.IntRange(min=1),
     default=3,
     show_default=True,
-    help="Rounds; the quickest counts.",
+    help="Number of rounds; the quickest one counts.",
 )
 def bench(
     training: Training,
@@ -56,12 +56,12 @@ def bench(
     format_: str | None,
     out: str | None,
 ) -> None:
-    """How long the questions take, on your table or, without FILE, on a generated one.
+    """How long queries take, on your table or, without FILE, on a generated one.
 
-    For comparison, scikit-learn's kneighbors searches the same candidates for the same points:
-    it finds the nearest candidates in one world that has them all, and answers none of the
-    questions. Ratios in one run tell more than seconds. The project's own benchmark, with checks
-    of the answers, is `python -m benchmarks` in a clone of its repository.
+    For comparison, scikit-learn's kneighbors searches for the nearest of all candidates, for the
+    same points; it knows nothing of worlds. The ratios say more than the seconds, which depend on
+    the machine. The project's own benchmark, which also checks the results, is `python -m
+    benchmarks` in a clone of its repository.
 
     \b
     Example:
@@ -155,7 +155,7 @@ def _measure(
 def _search(
     data: IncompleteDataset, points: Floats, k: int, metric: str
 ) -> Callable[[], Any] | None:
-    """The same neighbours among all candidates; None if they are too many to write out."""
+    """A search for the nearest of all candidates; None if these are too many to write out."""
     import numpy as np
     from sklearn.neighbors import NearestNeighbors
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-# What marks each line, where the terminal has signs and where it has ASCII alone.
+# The mark of each line, with and without Unicode.
 MARKS = "●○◆◇"
 PLAIN_MARKS = "*o+x"
 
@@ -18,15 +18,15 @@ def curves(
     height: int = 9,
     below: str = "answers",
 ) -> str:
-    """Shares from 0 to 1 over a count, as steps: between two points, the earlier one's share holds.
+    """Shares from 0 to 1 over a count, as step functions.
 
     Parameters
     ----------
     lines : dict from name to list of (count, share)
-        In ascending order of the counts. Where two lines meet, the one named first is seen.
+        In ascending order of the counts. Where two lines meet, the first one is shown.
     ascii_only : bool
     width, height : int
-        Of the plane between the axes, in characters.
+        Size of the plane between the axes, in characters.
     below : str
         What is counted.
 

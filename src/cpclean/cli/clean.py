@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     type=click.Choice(["cpclean", "random", "cells"]),
     default="cpclean",
     show_default=True,
-    help="What to ask for next. cells: single cells instead of rows.",
+    help="What to ask about next. cells: single cells instead of rows.",
 )
 @click.option(
     "--budget",
@@ -83,9 +83,11 @@ if TYPE_CHECKING:
     help="Answer from a file with the same rows and no holes, instead of asking.",
 )
 @click.option(
-    "--exact", is_flag=True, help="With --oracle: true values, not the nearest candidates."
+    "--exact",
+    is_flag=True,
+    help="With --oracle: answer with true values, not the nearest candidates.",
 )
-@click.option("--json", "as_json", is_flag=True, help="End with a summary for machines.")
+@click.option("--json", "as_json", is_flag=True, help="Print a summary as JSON at the end.")
 def clean(
     training: Training,
     validation: Validation,
@@ -99,7 +101,7 @@ def clean(
     exact: bool,
     as_json: bool,
 ) -> None:
-    """Ask for the rows that matter most, and write the cleaned table.
+    """Ask about the rows that matter most, and write the cleaned table.
 
     FILE is the training table, with holes. You are asked for the row whose true values would settle
     most predictions, until all of them are certain or you stop. Every answer is saved in the log
@@ -138,9 +140,9 @@ def clean(
                 answer_all(kept, task, truth, exact)
         except KeyboardInterrupt:
             _stopped_short(journal, places.log)
-        except NotSavedError as error:  # the disk's fault, not the person's
+        except NotSavedError as error:  # not the person's mistake
             raise click.ClickException(f"{error} Free some space and run it again.") from error
-        # A table from before holds answers that may have been taken back since.
+        # A table from an earlier run may have answers that have been undone since.
         again = journal.resumed and Path(places.out).exists()
         places = replace(places, named=places.named or again)
         _end(console, kept.session, opened, places, fill, as_json)
@@ -218,7 +220,7 @@ def _greet(
     validation: Validation,
     log: Path,
 ) -> None:
-    """What the table is, how much is certain, and what is there already."""
+    """Describe the table, how much is certain, and the answers so far."""
     from rich.markup import escape
 
     table, session, journal = table_of(task), kept.session, kept.journal
@@ -236,7 +238,7 @@ def _greet(
         f"[bold]{escape(training.file)}[/]: {table.n_rows:,} rows with {len(table.names)} columns, "
         f"{len(table.dataset.dirty_rows):,} of them with holes; {escape(points)}."
     )
-    console.print(f"{progress(session)}, whatever the holes hold.")
+    console.print(f"{progress(session)}, whatever the missing values are.")
     if journal.resumed:
         skipped = sum("skip" in entry for entry in journal.entries)
         also = f" and {skipped} skipped" if skipped else ""
@@ -300,7 +302,7 @@ def _write(opened: Opened, known: KnownCells, out: str) -> None:
     original, suffix = opened.original, table_suffix(out)
     made = original.cleaned(table_of(opened.task), rows, known, suffix)
     if made.from_text and made.encoding != original.encoding:
-        note(f"{original.encoding} does not have all letters of the answers, so {out} is UTF-8.")
+        note(f"{original.encoding} lacks some letters of the answers, so {out} is UTF-8.")
     write_bytes(made.content, out)
 
 

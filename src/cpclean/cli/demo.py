@@ -1,4 +1,4 @@
-"""cpclean demo: the whole story on a table that is at hand."""
+"""cpclean demo: the whole story on a built-in table."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ WIDTH = 80
 NEXT = {
     "inspect": ("inspect train.csv --label y", "do the holes matter?"),
     "clean": ("clean train.csv --label y", "clean, answer by answer"),
-    "report": ("report train.csv --label y -o page.html", "a page to show around"),
+    "report": ("report train.csv --label y -o page.html", "a page to show to others"),
     "serve": ("serve --demo", "this demo in a browser"),
 }
 
@@ -42,7 +42,7 @@ NEXT = {
     type=click.IntRange(min=0),
     default=0,
     show_default=True,
-    help="Which cells are missing, and which rows are to be predicted.",
+    help="Random seed: for the cells that are missing, and the rows to predict.",
 )
 @click.option(
     "--neighbors",
@@ -57,8 +57,8 @@ NEXT = {
 def demo(ctx: click.Context, seed: int, neighbors: int) -> None:
     """The whole story on a built-in table: what is certain, what to clean, what it achieves.
 
-    The table is of wines, from scikit-learn's own data; nothing is downloaded and nothing is
-    written. Some laboratory results are hidden, and the hidden values answer the questions.
+    The table of wines is part of scikit-learn; nothing is downloaded, and nothing is written. Some
+    laboratory results are hidden, and the questions are answered with the hidden values.
 
     \b
     Example:
@@ -115,7 +115,7 @@ def _asked(example: Wines, session: CleaningSession) -> _Answers:
 def _from_certain_to_open(
     certain: NDArray[np.bool_], spread: NDArray[np.float64], n_shown: int
 ) -> NDArray[np.intp]:
-    """Indices of a certain point, then of uncertain ones at even steps to the most open."""
+    """Indices of a certain point, then of uncertain ones in even steps to the least decided."""
     import numpy as np
 
     order = np.lexsort((spread, ~certain))
@@ -123,7 +123,7 @@ def _from_certain_to_open(
     return order[np.linspace(start, len(order) - 1, n_shown).round().astype(np.intp)]
 
 
-# -- telling ---------------------------------------------------------------------------------------
+# -- showing ---------------------------------------------------------------------------------------
 
 
 def _tell_table(console: Console, example: Wines) -> None:
@@ -151,7 +151,7 @@ def _tell_certain(console: Console, answers: _Answers, neighbors: int) -> None:
     )
     console.print(
         f"\n[bold]2. How many worlds predict each cultivar?[/] {len(answers.shown)} of the wines, "
-        "from certain to most open:"
+        "from certain to least decided:"
     )
     console.print(_worlds_table(answers, ascii_only=console.options.ascii_only))
 
@@ -183,12 +183,12 @@ def _worlds_table(answers: _Answers, ascii_only: bool) -> Table:
 
 
 def share_text(share: float, possible: bool, certain: bool) -> str:
-    """A share in percent that reads 100 % only for a certain label, however near a float comes."""
+    """A share in percent; it is 100% only for a certain label, however close a float comes."""
     if not possible:
         return "-"
     if certain:
         return "100%"
-    return percent(min(max(share, 1e-9), 1 - 1e-9))  # a float may round to what is not quite true
+    return percent(min(max(share, 1e-9), 1 - 1e-9))  # a float may be rounded to 0 or 1
 
 
 def _tell_next(console: Console, question: Question | None, example: Wines) -> None:
@@ -202,7 +202,7 @@ def _tell_next(console: Console, question: Question | None, example: Wines) -> N
     at_once = f" and knowing it may settle up to {max(settled)} at once" if any(settled) else ""
     near = "1 uncertain wine" if len(why.points) == 1 else f"{len(why.points)} uncertain wines"
     console.print(
-        f"{head} Row {question.row}, which lacks {' and '.join(holes)}. It can be among the "
+        f"{head} Row {question.row}, where {' and '.join(holes)} is missing. It can be among the "
         f"nearest of {near}{at_once}. It is expected to lower the mean "
         f"entropy of all predictions by {question.gain:.4f} nats, more than any other row."
     )
@@ -221,11 +221,11 @@ def _clean(console: Console, session: CleaningSession, example: Wines) -> None:
         table.add_column(name, justify="left" if name == "true values" else "right")
     while len(session.history) < ANSWERS and not session.done:
         record = simulate(session, example.truth, 1, exact=True, progress=False)[-1]
-        told = session.answers[-1]["value"]
+        values = session.answers[-1]["value"]
         table.add_row(
             str(len(session.history)),
             str(record.row),
-            ", ".join(f"{name} {value:g}" for name, value in told.items()),
+            ", ".join(f"{name} {value:g}" for name, value in values.items()),
             str(record.settled),
             percent(record.certain_share),
         )
@@ -236,7 +236,7 @@ def _clean(console: Console, session: CleaningSession, example: Wines) -> None:
 
 
 def _tell_curve(console: Console, session: CleaningSession, example: Wines) -> None:
-    """To the end, against random orders."""
+    """Cleaning to the end, compared with random orders."""
     from cpclean.cleaning.simulation import simulate
 
     k, start = session.n_neighbors, float(example.session(session.n_neighbors).certain_share)
@@ -270,6 +270,6 @@ def _tell_ways(console: Console, ctx: click.Context) -> None:
     group = ctx.parent.command if ctx.parent else None
     verbs = group.commands if isinstance(group, click.Group) else {}
     console.print("\n[bold]Where to go next[/]")
-    for verb, (line, told) in NEXT.items():
+    for verb, (line, what) in NEXT.items():
         if verb in verbs:
-            click.echo(f"  cpclean {line:<39} {told}".rstrip())
+            click.echo(f"  cpclean {line:<39} {what}".rstrip())

@@ -62,7 +62,7 @@ class Dialogue:
         self._show(question, numbers)
         start = time.monotonic()
         while True:
-            line = self._read("Number, column=value, s skip, u undo, q stop, ? help > ")
+            line = self._read("Number, column=value, s skip, u undo, q quit, ? help > ")
             command = "q" if line is None else _WORDS.get(line.lower(), line)
             if command == "q":
                 return False
@@ -107,7 +107,7 @@ class Dialogue:
             values = typed_values(command, self._table, holes_of(question))
             for name, value in values.items():
                 if remark := unusual(column_named(self._table, name), value):
-                    self._console.print(f"{remark} It is saved; u takes it back.", markup=False)
+                    self._console.print(f"{remark} It is saved; u undoes it.", markup=False)
             return {"value": values}
         if not 1 <= int(command) <= len(numbers):
             raise Mistake(f"the candidates are 1 to {len(numbers)}; got {command}.")
@@ -133,19 +133,19 @@ class Dialogue:
 
     def _undo(self, took: float) -> bool:
         if not self._session.answers:
-            raise Mistake("there is no answer to take back yet.")
+            raise Mistake("there is no answer to undo.")
         last = self._session.answers[-1]
         self._taken(lambda: self._kept.undo(seconds=took))
-        what = "is not skipped any more" if "skip" in last else "is asked for again"
-        self._console.print(f"Taken back: row {self._number(last['row'])} {what}.", style="green")
+        what = "is not skipped any more" if "skip" in last else "is open again"
+        self._console.print(f"Undone: row {self._number(last['row'])} {what}.", style="green")
         return True
 
     def _at_the_end(self) -> bool:
-        """Nothing more to ask; the last answer may still have been a slip."""
+        """There is nothing more to ask, but the last answer may have been a slip."""
         if not self._session.answers:
             return False
         self._console.print(f"\n[bold]Done: {self._session.stopped}.[/]")
-        line = self._read("Enter finishes, u takes the last answer back > ")
+        line = self._read("Enter finishes, u undoes the last answer > ")
         if line is None or _WORDS.get(line.lower(), line.lower()) != "u":
             return False
         return self._undo(0.0)

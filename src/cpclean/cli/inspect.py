@@ -1,4 +1,4 @@
-"""cpclean inspect: does missingness matter here?"""
+"""cpclean inspect: do the missing values matter?"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cpclean.data.task import Task
 
 
-@click.command(short_help="Does missingness matter in a table, and where?")
+@click.command(short_help="Do the missing values of a table matter, and where?")
 @training_options
 @validation_options
 @click.option(
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="How often the holes of a column are filled to see what cleaning it would achieve.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Everything, for machines.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 def inspect(training: Training, validation: Validation, samples: int, as_json: bool) -> None:
     """Does missingness matter here: for how many predictions, and which columns matter most?
 
@@ -56,16 +56,16 @@ def inspect(training: Training, validation: Validation, samples: int, as_json: b
         effects = effects_of(
             task, training, samples, validation.seed, lambda name: say(f"Looking at {name}")
         )
-    told = [*advice(facts, effects), *remarks(task, training)]
+    sentences = [*advice(facts, effects), *remarks(task, training)]
     if as_json:
-        found = {"table": asdict(facts), "columns": list(map(asdict, effects)), "advice": told}
+        found = {"table": asdict(facts), "columns": list(map(asdict, effects)), "advice": sentences}
         print_text(json.dumps(plain(found), indent=2, ensure_ascii=False) + "\n")
         return
-    _print(facts, effects, told)
+    _print(facts, effects, sentences)
 
 
 def looked_at(task: Task, training: Training) -> Summary:
-    """The facts about a task; rows are numbered as in the file."""
+    """The facts about a task, with rows numbered as in the file."""
     from cpclean.analysis.summary import summary
 
     facts = summary(open_session(task, training))
@@ -90,7 +90,7 @@ def effects_of(
 
 
 def remarks(task: Task, training: Training) -> list[str]:
-    """What was decided about columns, where a person might decide otherwise."""
+    """What was decided about columns, if a person might decide differently."""
     from cpclean.data.domains import plain_frame
     from cpclean.data.frames import columns_from
     from cpclean.intake.remarks import column_notes
@@ -102,7 +102,7 @@ def remarks(task: Task, training: Training) -> list[str]:
     return [words[:1].upper() + words[1:] for words in map(in_options, notes)]
 
 
-def _print(facts: Summary, effects: list[ColumnEffect], told: list[str]) -> None:
+def _print(facts: Summary, effects: list[ColumnEffect], sentences: list[str]) -> None:
     import pandas as pd
     from rich.markup import escape
 
@@ -133,7 +133,7 @@ def _print(facts: Summary, effects: list[ColumnEffect], told: list[str]) -> None
         others = len(effects) - len(with_holes)
         console.print(f"{_columns(others)} no holes.")
     mark = "*" if console.options.ascii_only else "•"
-    for sentence in told:
+    for sentence in sentences:
         console.print(f"{mark} {escape(sentence)}", soft_wrap=False)
 
 

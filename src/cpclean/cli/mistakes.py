@@ -37,7 +37,7 @@ class Verbs(click.Group):
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """In the order in which people meet them."""
+        """In the order in which people need them."""
         return list(self.commands)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -58,7 +58,7 @@ class Verbs(click.Group):
                 _close_quietly()
                 raise click.exceptions.Exit(1) from None
             except OSError as error:
-                raise click.ClickException(_told(error)) from error
+                raise click.ClickException(_in_words(error)) from error
             except KeyboardInterrupt:
                 raise _interruption() from None
 
@@ -76,7 +76,7 @@ def _tolerate_letters() -> None:
 
 @contextmanager
 def _interrupts() -> Iterator[list[int]]:
-    """What Ctrl-C has sent so far: pandas takes one in the middle of a file for a broken file."""
+    """The Ctrl-C signals so far, because pandas reports one as a broken file."""
     seen: list[int] = []
 
     def note(number: int, frame: FrameType | None) -> None:
@@ -85,7 +85,7 @@ def _interrupts() -> Iterator[list[int]]:
 
     usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if not usual or threading.current_thread() is not threading.main_thread():
-        yield seen  # somebody else looks after it
+        yield seen  # there is another handler
         return
     signal.signal(signal.SIGINT, note)
     try:
@@ -118,12 +118,12 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     note(message)
 
 
-def _told(error: OSError) -> str:
+def _in_words(error: OSError) -> str:
     where = f" {error.filename!r}:" if error.filename else ""
     way_out = " Free some space and run it again." if error.errno == errno.ENOSPC else ""
     return f"{where.lstrip() or 'the system reports:'} {error.strerror or error}.{way_out}"
 
 
 def _close_quietly() -> None:
-    """Nobody reads the output any more; Python would complain about that at exit."""
+    """Keep Python from complaining at exit that nobody reads the output."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

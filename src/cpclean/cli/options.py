@@ -1,4 +1,4 @@
-"""Options that several verbs share, and what they become."""
+"""Options that several commands share, and the values they become."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Validation:
 
 
 def training_options(command: Command) -> Command:
-    """Give a command FILE, --label and the rest as one `training`."""
+    """Give a command FILE, --label and the other options as one argument, `training`."""
     return _training_options(command, required=True)
 
 
@@ -71,7 +71,7 @@ def _training_options(command: Command, required: bool) -> Command:
         ),
         click.option(
             "--metric", type=click.Choice(METRICS), default="euclidean", show_default=True,
-            help="Which rows are near.",
+            help="How distances between rows are measured.",
         ),
         click.option(
             "--repairs", type=click.Choice(["default", "holoclean"]), default="default",
@@ -92,7 +92,8 @@ def _training_options(command: Command, required: bool) -> Command:
             help=f"What a column holds, if another kind is detected: {', '.join(KINDS)}.",
         ),
         click.option(
-            "--drop", multiple=True, metavar="COLUMN", help="A column to leave out; repeatable."
+            "--drop", multiple=True, metavar="COLUMN",
+            help="A column to leave out; may be repeated.",
         ),
         click.option(
             "--drop-unlabelled", is_flag=True, help="Leave out rows without a label."
@@ -106,12 +107,12 @@ def _training_options(command: Command, required: bool) -> Command:
         ),
         click.option(
             "--sep", metavar="SIGN", callback=_sign,
-            help="What separates the cells of text files, such as ';'.  [default: , and tabs in "
+            help="The separator between cells in text files, such as ';'.  [default: , and tabs in "
             ".tsv]",
         ),
         click.option(
             "--encoding", default="utf-8", metavar="NAME", callback=_known_encoding,
-            help="How text files are encoded, such as latin-1.  [default: utf-8]",
+            help="The encoding of text files, such as latin-1.  [default: utf-8]",
         ),
         click.option(
             "--decimal", type=click.Choice([".", ","]), default=".",
@@ -133,11 +134,11 @@ def _known_encoding(ctx: click.Context, option: click.Parameter, given: str) -> 
     try:
         return codecs.lookup(given).name
     except LookupError:
-        raise click.BadParameter(f"there is no encoding {given!r}; try latin-1.") from None
+        raise click.BadParameter(f"unknown encoding {given!r}; try latin-1.") from None
 
 
 def validation_options(command: Command) -> Command:
-    """Give a command --val or --val-share as one `validation`."""
+    """Give a command --val, --val-share and --seed as one argument, `validation`."""
     return _packed(
         command,
         "validation",
@@ -148,7 +149,7 @@ def validation_options(command: Command) -> Command:
         click.option(
             "--val-share", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.2,
             show_default=True,
-            help="Without --val: hold out this share of the rows, taken from the complete ones.",
+            help="Without --val: hold out this share of the rows, chosen among the complete ones.",
         ),
         click.option(
             "--seed", type=click.IntRange(min=0), default=0, show_default=True,

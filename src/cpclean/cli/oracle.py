@@ -1,4 +1,4 @@
-"""A file that knows the truth, in place of a person."""
+"""Answers from a file with the true values, in place of a person."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from cpclean.data.task import Task
     from cpclean.storage.saved_session import SavedSession
 
-# A file whose known cells disagree in more rows than this has other rows, or another order.
+# If known cells differ in more than this share of the rows, the file has other rows.
 _MOST_DIFFERENT = 0.5
 
 
@@ -27,15 +27,15 @@ def true_rows(file: str, training: Training, task: Task) -> Any:
     n_rows = len(plain_frame(task.frame))
     if len(truth) != n_rows:
         raise Mistake(
-            f"{file} must have the rows of {training.file}, in the same order; it has {len(truth)} "
-            f"rows instead of {n_rows}."
+            f"{file} must have the same rows as {training.file}, in the same order; it has "
+            f"{len(truth)} rows instead of {n_rows}."
         )
     from cpclean.errors import offenders
 
     names = list(table_of(task).names)
     if absent := [name for name in names if name not in truth.columns]:
         raise Mistake(
-            f"{file} must have the columns of {training.file}; it lacks "
+            f"{file} must have the same columns as {training.file}; missing columns: "
             f"{offenders(map(repr, absent))}."
         )
     rows = truth.iloc[task.row_names].reset_index(drop=True)
@@ -64,20 +64,20 @@ def _check_same(rows: Any, file: str, training: Training, task: Task) -> None:
         if column.kind == mine.kind:
             different[both] |= mine.values[both] != column.values[both]
     if unknown:
-        raise Mistake(f"{file} must be complete, but has holes itself: {offenders(unknown)}.")
+        raise Mistake(f"{file} must be complete; missing values: {offenders(unknown)}.")
     if table.label is not None and table.label in rows.columns:
         labels = np.array([str(one) for one in table.dataset.labels])
         different |= labels != rows[table.label].astype(str).to_numpy()
     if different.mean() > _MOST_DIFFERENT:
         raise Mistake(
-            f"{file} must have the rows of {training.file}, in the same order; cells that both "
-            f"know differ in {int(different.sum())} of {len(different)} rows."
+            f"{file} must have the same rows as {training.file}, in the same order; cells that are "
+            f"known in both differ in {int(different.sum())} of {len(different)} rows."
         )
     if different.any():
         where = offenders(task.row_names[different].tolist())
         note(
-            f"cells that {training.file} and {file} both know differ in row {where}; those of "
-            f"{training.file} stay."
+            f"cells that are known in both {training.file} and {file} differ in row {where}; those "
+            f"of {training.file} are used."
         )
 
 

@@ -1,4 +1,4 @@
-"""Results out: a table for people, or CSV, JSON, Parquet or Excel for machines."""
+"""Output of results: a table for people, or CSV, JSON, Parquet or Excel for machines."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 FORMATS = ("table", "csv", "json")
-# More lines than this are no help on a screen.
+# More lines than this do not help on a screen.
 SCREEN = 20
 _PACKAGES = {".parquet": "pyarrow", ".xlsx": "openpyxl"}
 
@@ -42,7 +42,7 @@ def output_options(command: Any) -> Any:
 
 
 def terminal(stderr: bool = False) -> Console:
-    """Where people read: colours and progress only if it is a terminal."""
+    """A console for people, with colours and progress only if it is a terminal."""
     from rich.console import Console
 
     return Console(stderr=stderr, highlight=False, soft_wrap=not stderr)
@@ -53,13 +53,13 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
     """Show what is going on, on a terminal; call the function that comes back to show more."""
     console = terminal(stderr=True)
     if not console.is_terminal:
-        yield lambda told: None
+        yield lambda text: None
         return
     from rich.markup import escape
 
     also = " (the first run compiles, which takes a minute or two)" if _compiles_first() else ""
     with console.status(f"{escape(what)}{also} ...") as status:
-        yield lambda told: status.update(f"{escape(told)} ...")
+        yield lambda text: status.update(f"{escape(text)} ...")
 
 
 def _compiles_first() -> bool:
@@ -91,7 +91,9 @@ def write(
     elif for_people(format_, out):
         terminal().print(drawn(frame if most is None else frame.iloc[:most], title, right))
         if most is not None and len(frame) > most:
-            more = f"{len(frame) - most:,} more; all of them with --format csv or --out FILE."
+            more = (
+                f"{len(frame) - most:,} more lines; --format csv or --out FILE gives all of them."
+            )
             click.echo(more, err=True)
     else:
         print_text(flat(frame).to_csv(index=False))
@@ -108,7 +110,7 @@ def for_people(format_: str | None, out: str | None) -> bool:
 
 
 def flat(frame: Any) -> Any:
-    """Lists in cells as text, for what has no lists."""
+    """The frame with lists in cells as text, for formats without lists."""
     listed = [name for name in frame.columns if _holds_lists(frame[name])]
     return frame.assign(
         **{name: ["; ".join(map(str, one)) for one in frame[name]] for name in listed}
@@ -120,7 +122,7 @@ def _holds_lists(column: Any) -> bool:
 
 
 def drawn(frame: Any, title: str = "", right: tuple[str, ...] = ()) -> Any:
-    """A frame as a table for a terminal; numbers, and columns that are named, to the right."""
+    """A frame as a table for a terminal; numbers and the columns in `right` are right-aligned."""
     import pandas as pd
     from rich import box
     from rich.markup import escape
@@ -147,7 +149,7 @@ def _shown(value: Any) -> str:
 
 
 def write_file(frame: Any, out: str) -> None:
-    """Write a frame in the format of the file's name; the file is whole or is not there."""
+    """Write a frame in the format of the file's name: all of the file, or nothing."""
     from cpclean.intake.formats import table_bytes
 
     suffix = table_suffix(out)
@@ -155,14 +157,14 @@ def write_file(frame: Any, out: str) -> None:
 
 
 def write_bytes(content: bytes, out: str) -> None:
-    """Write a file, packed if its name says so; it is whole or is not there."""
+    """Write a file, compressed if its name ends in .gz: all of it, or nothing."""
     with _draft(out) as draft:
         draft.write_bytes(gzip.compress(content) if out.lower().endswith(".gz") else content)
 
 
 @contextmanager
 def _draft(out: str) -> Iterator[Path]:
-    """A file to write that takes the place of another when all of it is written."""
+    """A temporary file that replaces the file once it is written completely."""
     ready(out)
     path = Path(out).expanduser()
     draft = path.with_name(f".part-{os.getpid()}-{path.name}")
@@ -202,12 +204,12 @@ def table_suffix(out: str) -> str:
 
 
 def check_writable(path: Path) -> None:
-    """Refuse a place that cannot be written to, before any work is done for it."""
+    """Refuse a file that cannot be written, before any work is done."""
     folder = path.parent
     if path.is_dir():
         raise Mistake(f"{str(path)!r} is a directory; name a file in it.")
     if not folder.is_dir():
-        raise Mistake(f"there is no folder {str(folder)!r} to write {path.name} into.")
+        raise Mistake(f"there is no folder {str(folder)!r} for {path.name}.")
     place = path if path.exists() else folder
     if not os.access(place, os.W_OK):
-        raise Mistake(f"{str(place)!r} cannot be written to. Name another place with --out.")
+        raise Mistake(f"no permission to write {str(place)!r}. Name another file with --out.")

@@ -1,4 +1,4 @@
-"""cpclean check and count: are predictions certain, and how many worlds are behind each label."""
+"""cpclean check and count: which predictions are certain, and how many worlds predict a label."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cpclean.data.task import Task
 
 
-@click.command(short_help="Which predictions are certain.")
+@click.command(short_help="Which predictions are certain?")
 @training_options
 @validation_options
 @output_options
@@ -57,7 +57,7 @@ def check(training: Training, validation: Validation, format_: str | None, out: 
     )
 
 
-@click.command(short_help="How many worlds predict each label, exactly.")
+@click.command(short_help="How many worlds predict each label?")
 @training_options
 @validation_options
 @output_options
@@ -69,10 +69,10 @@ def count(
     format_: str | None,
     out: str | None,
 ) -> None:
-    """How many worlds predict each label: exact whole numbers, however large.
+    """How many worlds predict each label: exact integers, however large.
 
-    FILE is the training table, with holes. Counts are text in CSV and JSON: they have more
-    digits than a float can hold. --shares weighs the worlds by the prior.
+    FILE is the training table, with missing values. In CSV and JSON, counts are text, because they
+    have more digits than a float can hold. --shares weights the worlds by the prior.
 
     \b
     Example:
@@ -95,7 +95,7 @@ def count(
 
 
 def digits_of(number: int) -> str:
-    """All digits of a number; Python itself stops at 4,300."""
+    """All digits of a number; Python itself prints at most 4,300."""
     import sys
 
     most = sys.get_int_max_str_digits()
@@ -107,7 +107,7 @@ def digits_of(number: int) -> str:
 
 
 def short_count(number: int, gap: str | None = None) -> str:
-    """A count for a screen: of a long one the ends and, in brackets, how many digits it has."""
+    """A count for a screen; a long one is cut in the middle, with its number of digits."""
     digits = digits_of(number)
     if len(digits) <= 12:
         return digits
@@ -117,7 +117,7 @@ def short_count(number: int, gap: str | None = None) -> str:
 
 
 def fitted(training: Training, validation: Validation) -> tuple[Task, CertainKNeighborsClassifier]:
-    """The task, and the classifier that answers about its points."""
+    """The task, and a classifier fitted to its table."""
     from cpclean.classifier import CertainKNeighborsClassifier
 
     with working("Reading"):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cpclean.cleaning.session import CleaningSession
     from cpclean.data.task import Task
 
-# Of more candidates than MOST_LISTED, the FEW likeliest are listed; each takes a look to explain.
+# If there are more than MOST_LISTED candidates, only the FEW likeliest are listed.
 MOST_LISTED = 12
 FEW = 8
 MOST = 100
@@ -29,9 +29,9 @@ HELP = """\
                        (several at once, separated by commas; a value with a "=" in quotes)
   ? column             what the column can hold
   more                 more candidates
-  s                    skip: do not ask for this row again
+  s                    skip: do not ask about this row again
   u                    undo: take the last answer back, even one from an earlier run
-  q                    stop here; the same command continues later (so does Ctrl-D)
+  q                    quit; the same command continues later (Ctrl-D does the same)
   ?                    this help"""
 
 
@@ -65,11 +65,11 @@ def show(
     """
     number = int(task.row_names[question.row])
     answers = len(session.history)
-    told = f"{answers} answer{'' if answers == 1 else 's'} so far"
+    so_far = f"{answers} answer{'' if answers == 1 else 's'} so far"
     console.print(
         f"\n[bold]Row {number}[/]{f', line {number + 2} of the file' if lines else ''}", end=""
     )
-    console.print(f"  [dim]({told}; {progress(session)})[/]")
+    console.print(f"  [dim]({so_far}; {progress(session)})[/]")
     console.print(_cells(session, task, question))
     console.print(_why(session, question))
     explained = numbers if len(numbers) <= MOST_LISTED and len(question.points) else []
@@ -79,7 +79,7 @@ def show(
         more = ", `more` lists more" if len(numbers) < MOST else ""
         columns = ", ".join(f"{name}=..." for name in holes_of(question))
         console.print(
-            _escaped(f"{left:,} less likely ones{more}. Or type what is true: {columns}"),
+            _escaped(f"{left:,} less likely ones{more}. Or type the true values: {columns}"),
             style="dim",
         )
     if marks := _marks(task, question, numbers):
@@ -118,7 +118,7 @@ def holes_of(question: Question) -> list[str]:
 
 
 def _cells(session: CleaningSession, task: Task, question: Question) -> str:
-    """The row's cells in the order of the file; its holes stand out."""
+    """The cells of the row in the order of the file, with its holes highlighted."""
     row, asked = table_of(task).row(question.row), holes_of(question)
     known = session.known.get(question.row, {})
     label = session.data.labels[question.row]
@@ -126,8 +126,8 @@ def _cells(session: CleaningSession, task: Task, question: Question) -> str:
     plain = 0
     for name, value in row.items():
         if name in known:
-            told = in_words(task, name, known[name])
-            parts.append(f"[dim]{_escaped(name)}[/] [green]{_escaped(told)}[/]")
+            value = in_words(task, name, known[name])
+            parts.append(f"[dim]{_escaped(name)}[/] [green]{_escaped(value)}[/]")
         elif name in asked:
             parts.append(f"[bold yellow]{_escaped(name)} ?[/]")
         else:
@@ -150,9 +150,9 @@ def _why(session: CleaningSession, question: Question) -> str:
     if session.strategy == "random":
         text += ", and it is next in the random order"
     elif question.gain > 0:
-        # A prediction that stands at 50:50 has ln 2 of entropy.
+        # A prediction at 50:50 has an entropy of ln 2.
         worth = question.gain * len(session.certain) / math.log(2)
-        text += f"; knowing it is expected to be worth {_about(worth)} that stand at 50:50"
+        text += f"; knowing it is expected to gain as much as deciding {_about(worth)} from 50:50"
     return f"[dim]{text}.[/]"
 
 

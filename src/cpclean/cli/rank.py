@@ -1,4 +1,4 @@
-"""cpclean rank: rows or cells in the order of expected gain, for people who clean elsewhere."""
+"""cpclean rank: rows or cells in the order of expected gain, to clean them elsewhere."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cpclean.data.task import Task
 
 
-@click.command(short_help="Which rows to clean first, for cleaning elsewhere.")
+@click.command(short_help="Which rows to clean first, if you clean elsewhere.")
 @training_options
 @validation_options
 @output_options
@@ -33,7 +33,7 @@ def rank(
     format_: str | None,
     out: str | None,
 ) -> None:
-    """Rows with holes, in the order in which cleaning them is expected to help.
+    """Rows with missing values, ordered by how much cleaning them is expected to help.
 
     FILE is the training table, with holes. Every line has the number of a row in its file (0 is
     the first one below the header), its gain (the expected fall of the predictions' mean entropy
@@ -83,7 +83,7 @@ def _frame(found: list[Ranked], task: Task, cells: bool) -> Any:
 
 
 def _with_values(frame: Any, task: Task, training: Training, together: bool) -> Any:
-    """The rows' own values beside them: a column each, or all in one, which suits a screen."""
+    """With the values of the rows: one column for each, or all in one column for a screen."""
     from cpclean.data.domains import plain_frame
     from cpclean.intake.formats import records
 

@@ -28,9 +28,11 @@ if TYPE_CHECKING:
 @click.option(
     "--static",
     is_flag=True,
-    help="Pictures that do not react to a pointer: a small file instead of one of 5 MB.",
+    help="Pictures that are not interactive: a small file instead of one of 5 MB.",
 )
-@click.option("--title", metavar="TEXT", help="What the table is called.  [default: its file]")
+@click.option(
+    "--title", metavar="TEXT", help="The title of the page.  [default: the name of the file]"
+)
 @click.option(
     "--rows",
     type=click.IntRange(min=0, max=100),
@@ -49,7 +51,7 @@ if TYPE_CHECKING:
     type=click.Choice(["cpclean", "random", "cells"]),
     default="cpclean",
     show_default=True,
-    help="What is asked for next; with --log, as in cpclean clean.",
+    help="What to ask about next; with --log, the same as in cpclean clean.",
 )
 @click.option(
     "--simulate",
@@ -78,9 +80,10 @@ def report(
 ) -> None:
     """Write one HTML page: what is certain, what is not, and which rows to clean.
 
-    FILE is the training table, with holes. The page needs no network and no other file: where the
-    holes are, which predictions are certain, how that is expected to go on answer by answer, the
-    rows and columns that matter most, accuracy if labels are known, and how to read it all.
+    FILE is the training table, with missing values. The page shows where they are, which
+    predictions are certain, a forecast of what more answers bring, the rows and columns that matter
+    most, accuracy if labels are known, and how to read all of it. It needs no network and no other
+    file.
 
     \b
     Example:
@@ -120,7 +123,7 @@ def report(
 
 @dataclass(frozen=True)
 class _Files:
-    """Other files that are named, besides those to read from."""
+    """The other files that were named."""
 
     out: str
     log: str | None
@@ -130,7 +133,7 @@ class _Files:
 def _check_places(training: Training, validation: Validation, files: _Files) -> None:
     """Refuse files before any work is done."""
     if [training.file, validation.val, files.truth].count("-") > 1:
-        raise Mistake("only one of the files can be standard input.")
+        raise Mistake("only one file can be standard input.")
     if files.log is not None and not Path(files.log).expanduser().is_file():
         raise Mistake(
             f"there is no log of answers {files.log!r}. Name another one, or leave out --log."
@@ -142,7 +145,7 @@ def _check_places(training: Training, validation: Validation, files: _Files) -> 
     for name in (training.file, validation.val, files.truth, files.log):
         place = None if name is None else Path(name).expanduser()
         if place is not None and place.exists() and out.exists() and out.samefile(place):
-            raise Mistake(f"--out is {name} itself, which would be lost; name another file.")
+            raise Mistake(f"--out would overwrite {name}. Name another file.")
 
 
 def _truth(file: str | None, training: Training, task: Task) -> Any:
@@ -177,7 +180,7 @@ def _name(file: str) -> str:
 
 
 def _settings(training: Training, validation: Validation) -> dict[str, Any]:
-    """Lines for the page: what was asked for on the command line."""
+    """Lines for the page: the options of the command."""
     points = (
         f"{percent(validation.val_share)} of the rows, held out"
         if validation.val is None

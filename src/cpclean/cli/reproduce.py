@@ -15,19 +15,19 @@ from cpclean.cli.mistakes import Mistake
 @click.option(
     "--table",
     type=click.Choice(["paper", "priors"]),
-    help="One table only. paper: its Tables 1 and 2. priors: what each prior is worth, with no "
-    "cleaning at all.",
+    help="Only this table. paper: Tables 1 and 2 of the paper. priors: what each prior is worth, "
+    "without any cleaning.",
 )
 @click.option(
     "--figure",
     type=click.Choice(["cleaning", "validation"]),
-    help="One figure only. cleaning: what cleaning row by row buys, against random order. "
+    help="Only this figure. cleaning: what cleaning row by row brings, compared with random order. "
     "validation: how many validation points it takes.",
 )
 @click.option(
     "--data-dir",
     type=click.Path(path_type=Path),
-    help="The folder that holds spaces/ and tables/.",
+    help="The folder that contains spaces/ and tables/.",
 )
 @click.option(
     "--seeds",
@@ -48,7 +48,7 @@ from cpclean.cli.mistakes import Mistake
     type=click.FloatRange(0, 1),
     default=0.2,
     show_default=True,
-    help="The share of rows with holes after which --table paper looks at CPClean early.",
+    help="The share of rows with holes after which --table paper measures CPClean early.",
 )
 @click.option(
     "--out",
@@ -62,7 +62,9 @@ from cpclean.cli.mistakes import Mistake
     type=click.IntRange(min=1),
     help="How many processes work at once.  [default: one per core]",
 )
-@click.option("--quick", is_flag=True, help="Few rows; without --data-dir, of generated tables.")
+@click.option(
+    "--quick", is_flag=True, help="Use few rows; without --data-dir, of generated tables."
+)
 def reproduce(
     table: str | None,
     figure: str | None,
@@ -74,9 +76,10 @@ def reproduce(
     jobs: int | None,
     quick: bool,
 ) -> None:
-    """Measure tables and figures of results, cell by cell; after Ctrl-C, what is done is saved.
+    """Measure the tables and figures of the results again, cell by cell.
 
-    Without --table or --figure: all of them.
+    Without --table or --figure, all of them are measured. After Ctrl-C, the same command continues
+    where it stopped.
 
     \b
     Example:
@@ -85,8 +88,8 @@ def reproduce(
     """
     if data_dir is None and not quick:
         raise Mistake(
-            "name the folder that holds spaces/ and tables/ with --data-dir, or try --quick, which "
-            "generates small tables."
+            "name the folder that contains spaces/ and tables/ with --data-dir, or try --quick, "
+            "which generates small tables."
         )
     from rich.console import Console
 
@@ -111,7 +114,7 @@ def reproduce(
             break
     if not finished:
         click.echo(
-            f"Interrupted; the above is what is done. The same command continues from {out}.",
+            f"Interrupted. The results so far are above; the same command continues from {out}.",
             err=True,
         )
         raise click.exceptions.Exit(130)

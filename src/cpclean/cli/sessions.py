@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 def table_of(task: Task) -> IncompleteTable:
-    """The table of a task out of a file, which has one."""
-    assert task.table is not None, "files hold tables"
+    """The table of a task that was opened from a file."""
+    assert task.table is not None, "files contain tables"
     return task.table
 
 

@@ -39,7 +39,7 @@ class Step:
 @training_options
 @validation_options
 @output_options
-@click.option("--truth", required=True, metavar="FILE", help="The same rows without holes.")
+@click.option("--truth", required=True, metavar="FILE", help="The same rows, complete.")
 @click.option(
     "--strategy",
     "-s",
@@ -48,7 +48,7 @@ class Step:
     multiple=True,
     default=("cpclean",),
     show_default=True,
-    help="Which row, or cell, is asked for next; may be repeated, to compare.",
+    help="Which row, or cell, is asked about next; may be repeated, to compare.",
 )
 @click.option("--budget", type=click.IntRange(min=0), metavar="N", help="At most N answers.")
 @click.option(
@@ -62,12 +62,12 @@ class Step:
     "--every",
     type=click.IntRange(min=1),
     metavar="N",
-    help=f"A line of the curve every N answers.  [default: about {LOOKS} lines]",
+    help=f"One line of the curve for every N answers.  [default: about {LOOKS} lines]",
 )
 @click.option(
     "--exact",
     is_flag=True,
-    help="Answer with the true values, rather than with the candidates nearest to them.",
+    help="Answer with the true values instead of the candidates nearest to them.",
 )
 def simulate(
     training: Training,
@@ -81,7 +81,7 @@ def simulate(
     format_: str | None,
     out: str | None,
 ) -> None:
-    """Clean by asking a file that knows the truth: how many answers does it take?
+    """Answer from a file with the true values: how many answers does it take?
 
     FILE is the training table, with holes; --truth has the same rows, in the same order, without
     holes. The curve shows, for each number of answers, the share of certain predictions, their mean
@@ -116,7 +116,7 @@ def simulate(
             break
     _tell(found, task, format_, out)
     if interrupted:
-        click.echo("Interrupted; the above is what is done.", err=True)
+        click.echo("Interrupted. The results so far are above.", err=True)
         raise click.exceptions.Exit(INTERRUPTED)
 
 

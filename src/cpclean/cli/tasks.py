@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 def open_given(training: Training, validation: Validation) -> Opened:
-    """The training table, and validation points from a file or held out; notes are printed."""
+    """Open the training table, with points from a file or held out; notes are printed."""
     from cpclean.intake.choices import HoldOut, PointsFile
     from cpclean.intake.open_task import open_task
     from cpclean.intake.source_file import SourceFile
 
     if validation.val == training.file == "-":
-        raise Mistake("only one of the two files can be standard input.")
+        raise Mistake("only one file can be standard input.")
     to_predict: HoldOut | PointsFile = HoldOut(validation.val_share, validation.seed)
     if validation.val is not None:
         points = SourceFile.at(validation.val, points=True)
@@ -32,7 +32,7 @@ def open_given(training: Training, validation: Validation) -> Opened:
 
 
 def choices_of(training: Training) -> Choices:
-    """What was chosen about the training table."""
+    """The options about the training table."""
     from cpclean.intake.choices import Choices
     from cpclean.intake.source_file import SourceFile
 
@@ -51,7 +51,7 @@ def choices_of(training: Training) -> Choices:
 
 
 def read_frame(file: str, training: Training) -> Any:
-    """Another file with rows of the training table, such as the truth about them."""
+    """Another file with the rows of the training table, such as their true values."""
     from cpclean.data.domains import plain_frame
     from cpclean.intake.checking import check_width
     from cpclean.intake.source_file import SourceFile
@@ -81,6 +81,8 @@ def kinds_of(training: Training) -> dict[str, str]:
     for text in training.kind:
         column, _, kind = text.rpartition("=")
         if not column or kind not in KINDS:
-            raise Mistake(f"--kind takes COLUMN=KIND, one of {', '.join(KINDS)}; got {text!r}.")
+            raise Mistake(
+                f"--kind must be COLUMN=KIND, with a kind of {', '.join(KINDS)}; got {text!r}."
+            )
         found[column] = kind
     return found

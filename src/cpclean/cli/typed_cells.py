@@ -1,4 +1,4 @@
-"""Cells as people read and type them: values in words, what a column can be, `age=41, city=A`."""
+"""Cells as people read and type them: values in words, descriptions, `age=41, city=A`."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def described(column: Column) -> str:
     ends = np.quantile(column.observed, [0, 0.25, 0.5, 0.75, 1])
     low, first, middle, third, high = (shown(column.shown(one)) for one in ends)
     return (
-        f"{column.name} goes from {low} to {high}; half of it lies between {first} and {third}, "
-        f"the middle is {middle}. It takes {NEEDS[column.kind]}."
+        f"{column.name} ranges from {low} to {high}; half of its values are between {first} and "
+        f"{third}, and the median is {middle}. It takes {NEEDS[column.kind]}."
     )
 
 
 def column_named(table: IncompleteTable, name: str) -> Column:
-    """A column of the table by its name, or nearly by its name."""
+    """The column of the table with this name, or with a similar one."""
     names = list(table.names)
     alike = [one for one in names if one.lower() == name.lower()]
     if name in names:
@@ -66,8 +66,8 @@ def column_named(table: IncompleteTable, name: str) -> Column:
 def typed_values(text: str, table: IncompleteTable, holes: Sequence[str]) -> dict[str, Any]:
     """The values of a row's holes out of `age=41, city=New York`.
 
-    Pairs are separated by commas or blanks. A value may contain either, for only what stands before
-    a "=" is a name; one with a "=" in it is put in quotes.
+    Pairs are separated by commas or spaces. A value may contain both, because only the text before
+    a "=" is a name; a value that contains a "=" must be in quotes.
     """
     found: dict[str, Any] = {}
     for name, value in _pairs(text, [*table.names]):
@@ -121,7 +121,7 @@ def _pairs(text: str, names: list[str]) -> list[tuple[str, str]]:
 
 
 def _value(column: Column, text: str) -> Any:
-    """A typed value, refused if the column cannot hold it."""
+    """A typed value, refused if it is of the wrong kind."""
     from cpclean.data.values import NEEDS, typed_value
 
     if len(text) >= 2 and text[0] == text[-1] and text[0] in "\"'":

@@ -1,4 +1,4 @@
-"""The table of the demo: wines from scikit-learn's own data, with holes whose truth is known."""
+"""The table of the demo: wines from scikit-learn, with holes whose true values are known."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ COLUMNS = {
 }
 CULTIVARS = ("A", "B", "C")
 LABEL = "cultivar"
-# How often each laboratory analysis is skipped: for the palest wine twice as often, for the
-# darkest never. Magnesium is forgotten now and then, whatever the wine.
+# How often each laboratory analysis is skipped on average: twice as often for the palest wine,
+# never for the darkest. Magnesium is forgotten now and then, for any wine.
 SKIPPED = 0.4
 FORGOTTEN = 0.12
 
 
 @dataclass(frozen=True)
 class Wines:
-    """Wines to learn from, with holes; the truth about them; and wines to predict."""
+    """Wines to learn from, with holes; their true values; and wines to predict."""
 
     table: IncompleteTable
     truth: Any  # a frame
@@ -48,7 +48,7 @@ class Wines:
 
 
 def wines(seed: int) -> Wines:
-    """Two thirds of 178 wines to learn from; what a laboratory skips, it skips for pale ones."""
+    """Two thirds of 178 wines to learn from; the laboratory skipped analyses of pale ones."""
     import numpy as np
     from sklearn.datasets import load_wine
 
