@@ -30,7 +30,7 @@ def measure(run: Run) -> None:
             Line(
                 f"{name}, {CLASSES} classes, K = {K}",
                 f"{rows:,} rows, {n_points} points",
-                ours=f"{milliseconds(cpu)} ({milliseconds(wall)}) ms a point",
+                ours=f"{milliseconds(cpu)} ({milliseconds(wall)}) ms per point",
             )
         )
     run.say(f"{CLASSES} classes: checking")
