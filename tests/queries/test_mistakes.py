@@ -1,4 +1,4 @@
-"""Mistakes that are easy to make: each is told what is wrong and the way out."""
+"""Mistakes that are easy to make: each error says what is wrong and the way out."""
 
 import numpy as np
 import pytest

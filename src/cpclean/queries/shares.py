@@ -113,9 +113,9 @@ def world_counts(
     """The exact number of worlds that predict each label (Q2), as Python ints.
 
     Every world counts 1, whatever the priors. Counted in prime fields, then put together by the
-    Chinese remainder theorem: no rounding anywhere. Python refuses to print ints of more than
-    4,300 digits unless told otherwise (`sys.set_int_max_str_digits`). The paper's section 3.1 and
-    appendix (algorithms SS, SS-DC, SS-DC-MC) count the same.
+    Chinese remainder theorem: no rounding anywhere. By default Python refuses to print ints of
+    more than 4,300 digits (see `sys.set_int_max_str_digits`). The paper's section 3.1 and appendix
+    (algorithms SS, SS-DC, SS-DC-MC) count the same.
 
     Parameters
     ----------
