@@ -104,7 +104,7 @@ def _feature(rng: np.random.Generator, levels: int, size: int) -> Floats:
 
 
 def _quantiles(table: Floats) -> Floats:
-    """Minimum, quartiles around the mean, maximum: 5 repairs a column."""
+    """Minimum, quartiles around the mean, maximum: 5 repairs per column."""
     low, first, third, high = np.quantile(table, [0, 0.25, 0.75, 1], axis=0)
     return np.stack([low, first, table.mean(axis=0), third, high])
 
