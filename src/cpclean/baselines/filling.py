@@ -7,7 +7,7 @@ without any known value is filled with the row's likeliest candidate; without on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -79,11 +79,17 @@ def by_imputer(table: IncompleteTable, imputer: Any) -> Filled:
         values[table.holes[:, place]] = None if column.kind == "categorical" else np.nan
         known.append(replace(column, values=values))
     filled = by_rule(table)
+    imputed = [column.values.copy() for column in filled]
     for row, options in Imputers([imputer]).propose(known, table.holes).items():
         for cell, proposed in zip(options.cells, options.values, strict=True):
             if table.columns[cell].missing[row]:
-                filled[cell].values[row] = proposed[0]
-    return filled
+                imputed[cell][row] = proposed[0]
+    return _with_values(filled, imputed)
+
+
+def _with_values(columns: Filled, values: Sequence[Any]) -> Filled:
+    """The same columns with other values; a column works out what it knows of its values once."""
+    return [replace(column, values=own) for column, own in zip(columns, values, strict=True)]
 
 
 def check_imputer(imputer: Any) -> None:
@@ -101,12 +107,13 @@ def check_imputer(imputer: Any) -> None:
 def by_candidates(table: IncompleteTable, numbers: Sequence[int]) -> Filled:
     """The candidate of every row that has this number."""
     filled = by_rule(table)
+    values = [column.values.copy() for column in filled]
     for row in table.dataset.dirty_rows.tolist():
         chosen = table.candidates(row)[int(numbers[row])]
-        for column in filled:
+        for column, own in zip(filled, values, strict=True):
             if column.name in chosen:
-                column.values[row] = column.stored(chosen[column.name])
-    return filled
+                own[row] = column.stored(chosen[column.name])
+    return _with_values(filled, values)
 
 
 def by_frame(table: IncompleteTable, frame: Any, what: str) -> Filled:
@@ -122,7 +129,7 @@ def by_frame(table: IncompleteTable, frame: Any, what: str) -> Filled:
         )
     filled = columns_from(frame, kinds, table.null_tokens)
     filled = [column for column in filled if column.name in given]
-    for column, feature in zip(filled, table.encoding.features, strict=True):
+    for place, (column, feature) in enumerate(zip(filled, table.encoding.features, strict=True)):
         if len(column.values) != table.n_rows:
             raise TableError(
                 f"{what} must have one row per row of the table, {table.n_rows} in all; "
@@ -131,7 +138,9 @@ def by_frame(table: IncompleteTable, frame: Any, what: str) -> Filled:
         if feature is None:
             continue
         if column.kind == "categorical":
-            column.values[column.missing] = ABSENT
+            values = column.values.copy()
+            values[column.missing] = ABSENT
+            filled[place] = replace(column, values=values)
         elif column.missing.any():
             rows = offenders(np.flatnonzero(column.missing).tolist())
             raise TableError(f"{what} has holes in column {column.name!r}, row {rows}: fill them.")
@@ -143,12 +152,16 @@ def encoded(table: IncompleteTable, filled: Filled) -> Floats:
     columns = []
     for column, feature in zip(filled, table.encoding.features, strict=True):
         if feature is not None and column.kind == "categorical":
-            known = set(feature.categories)
-            values = column.values.copy()
-            values[[value not in known for value in values]] = ABSENT
-            column = replace(column, values=values)
+            column = with_absent(column, feature.categories)
         columns.append(column)
     return table.encoding.encode(columns)
+
+
+def with_absent(column: Column, known: Iterable[Any]) -> Column:
+    """A categorical column in which a value that is not a known category is no category."""
+    listed, values = set(known), column.values.copy()
+    values[[value not in listed for value in values]] = ABSENT
+    return replace(column, values=values)
 
 
 def frame_of(table: IncompleteTable, filled: Filled) -> Any:

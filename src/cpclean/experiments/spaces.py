@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cpclean.baselines.filling import with_absent
 from cpclean.cleaning.truth import closest_candidates
-from cpclean.data.columns import ABSENT, Column
+from cpclean.data.columns import Column
 from cpclean.data.frames import columns_from
 from cpclean.data.repairs import Versions
 from cpclean.data.rows import Floats
@@ -174,8 +175,7 @@ def _labels(file: Path) -> Labels:
 
 def _marked(columns: list[Column], categories: Mapping[str, list[Any]]) -> list[Column]:
     """A version may leave a category empty, or invent one: then the cell has no category at all."""
-    for column in columns:
-        if column.kind == "categorical":
-            known = set(categories[column.name])
-            column.values[[value not in known for value in column.values]] = ABSENT
-    return columns
+    return [
+        with_absent(column, categories[column.name]) if column.kind == "categorical" else column
+        for column in columns
+    ]
