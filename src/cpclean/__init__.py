@@ -5,30 +5,30 @@ The way the data takes, which is also the order of the rooms::
     a table with holes           any dataframe, array or file
         │
         ▼
-    data         IncompleteTable: what each hole might hold, how likely that is, and the space;
-                 IncompleteDataset: one table that stands for many worlds, one candidate per row
+    data         IncompleteTable: the candidates of each hole, how likely each is, and the space;
+                 IncompleteDataset: rows with candidates, which stand for many worlds
     intake       from files and choices to a task, and known cells back into the file: read_csv
         │
         ▼
     queries      is_certain: do all worlds predict the same label?
                  world_counts: how many worlds predict each label? (world_shares: which share)
-                 expected_entropies: which row, once cleaned, tells most?
+                 expected_entropies: which row, once cleaned, helps most?
     classifier   CertainKNeighborsClassifier: the same as a scikit-learn estimator
         │
         ▼
-    cleaning     CleaningSession: ask a person about the row that matters most, take the answer
+    cleaning     CleaningSession: ask a person about the row that matters most
     analysis     what it means: summary, advice, reasons, ranking, forecast
     baselines    what people do instead: imputation, HoloClean, BoostClean, ActiveClean
         │
         ▼
     report       pictures, and one self-contained page
-    projects     a task and its settings as bytes that any machine opens
-    storage      the log of answers and leases: in memory, SQLite or PostgreSQL
+    projects     a task and its settings as bytes that any machine can open
+    storage      the event log and leases: in memory, SQLite or PostgreSQL
         │
         ▼
     web          the page of `cpclean serve` for several people at once, and its JSON API
-    experiments  the paper's tables and figures, measured anew
-    cli          the same questions in a terminal
+    experiments  the paper's tables and figures, measured again
+    cli          the commands
 
     errors       what every room raises: CPCleanError and its children
     progress_bar  what every room shows while something takes time

@@ -1,1 +1,16 @@
-"""Room 1: from what a person has to an incomplete dataset."""
+"""Data: from a dataframe with holes to an incomplete dataset.
+
+    frames, column_reading, columns    dataframes of any library become columns with kinds
+    nulls, moments, coding, values     missing values, dates, distinct values, cells in words
+    labels, suspects, decisions        labels; cells that are doubted; what is decided about columns
+    repairs, column_values, table_versions, proposals    the candidates of holes
+    priors, cell_priors                how likely each candidate is
+    spaces/, encoded_rows              from values to vectors
+    holoclean/                         candidates and priors from the other cells of a row
+    domains                            files that list the candidates of cells
+    table, row_options                 IncompleteTable: the table as people see it
+    incomplete, rows, given_rows, row_arrays, ragged     IncompleteDataset: rows, cells, candidates
+    points, task                       encoded points; a table and its points as one value
+
+`cpclean.intake` makes tasks out of files.
+"""

@@ -1,1 +1,12 @@
-"""From files and choices to a task, and back: answers written into the file as it was."""
+"""Intake: from a file and a person's choices to a task, and known cells back into the file.
+
+    open_task                           the one way from a file to a task
+    choices, source_file                what a person chose; a file and its bytes
+    layout, reading, formats            how text files are written; files to frames, frames to files
+    checking, holding, predicting       what is refused; rows held out; rows to predict
+    notes, remarks, sentences           what there is to say about a file, and how it is said
+    typed_repairs                       candidates that a person types
+    textfile, writing, cleaned          the cleaned table, with every other byte as it was
+
+The commands and the page both come this way.
+"""

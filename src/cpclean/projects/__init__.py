@@ -1,1 +1,9 @@
-"""A task and its settings as bytes that any machine opens."""
+"""Projects: a task and its settings as bytes that any machine can open.
+
+    project, project_settings, sources   the project, its settings, and what it was made from
+    table_bytes, frame_bytes             tables and dataframes as bytes, and back
+    plain_values, packing                single values as JSON; many parts in one string of bytes
+    fingerprint                          which table and settings answers belong to
+
+`cpclean.storage` saves these bytes.
+"""
