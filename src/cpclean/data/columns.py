@@ -83,7 +83,7 @@ class Column:
     def of_categories(cls, name: str, categories: Coded) -> Column:
         """A categorical column from the category of each row, -1 for a hole."""
         column = cls(name, "categorical", objects([*categories.distinct, None])[categories.codes])
-        column.__dict__["categories"] = categories
+        object.__setattr__(column, "categories", categories)  # as `categories` would find them
         return column
 
     @cached_property
