@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from systems import needs_pandas_3
 
 from cpclean.projects.packing import Unpacker
 from cpclean.projects.project import Project
@@ -55,6 +56,7 @@ def parts(content):
     return source.plain, {name: one for name, one in arrays.items() if name != "plain"}
 
 
+@needs_pandas_3
 def test_it_is_saved_as_it_was(case):
     """So that earlier versions open what this one saves."""
     content, _ = case

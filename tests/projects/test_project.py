@@ -52,7 +52,7 @@ def mixed(seed=0):
             "category": pd.Categorical(rng.choice(["lo", "hi"], N), ["lo", "mid", "hi"], True),
             "flag": pd.array(rng.random(N) < 0.5, dtype="boolean"),
             "day": days,
-            "zoned": days.tz_localize("Europe/Berlin"),
+            "zoned": days.tz_localize(ZoneInfo("Europe/Berlin")),
             "lasts": pd.to_timedelta(numbers, unit="min"),
         },
         index=pd.Index([f"row {n}" for n in range(N)], name="id"),
@@ -114,7 +114,8 @@ CASES = {
         pl.from_pandas(complete(mixed()).reset_index(drop=True)),
     ),
     "pyarrow": lambda: made(
-        pa.Table.from_pandas(numbers()), pa.Table.from_pandas(complete(numbers()))
+        pa.Table.from_pandas(numbers(), preserve_index=False),
+        pa.Table.from_pandas(complete(numbers()), preserve_index=False),
     ),
     "domains": lambda: made(domains(), domains().frame.drop(columns="y").dropna()),
     "domains of points": lambda: made(

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from systems import needs_pandas_3
 
 from cpclean.errors import FutureError, StorageError
 from cpclean.storage import schema
@@ -182,6 +183,7 @@ def version_1(shared_url):
     return saved
 
 
+@needs_pandas_3
 def test_a_database_of_the_first_version_opens_and_goes_on(shared_url, version_1):
     with open_storage(shared_url, create=False) as storage:
         project = storage.project()

@@ -46,9 +46,8 @@ class Packer:
         """Everything as bytes."""
         text = json.dumps(plain, allow_nan=False, separators=(",", ":")).encode()
         out = io.BytesIO()
-        np.savez_compressed(
-            out, allow_pickle=False, plain=np.frombuffer(text, dtype=np.uint8), **self._arrays
-        )
+        # No array of objects is among them, so nothing is pickled.
+        np.savez_compressed(out, plain=np.frombuffer(text, dtype=np.uint8), **self._arrays)
         return out.getvalue()
 
 
