@@ -288,6 +288,35 @@ def test_a_room_that_is_not_drawn_is_noticed():
     assert undrawn(["data", "queries", "cli"], drawn) == ["queries"]
 
 
+def unmapped(modules: Collection[str], docstring: str) -> list[str]:
+    """Modules of a room that the map in its docstring does not name."""
+    lines = re.findall(r"^ {4}([\w/]+(?:, [\w/]+)*) {2,}\S", docstring, flags=re.MULTILINE)
+    return sorted(set(modules) - {name for line in lines for name in line.split(", ")})
+
+
+def test_large_rooms_have_a_map():
+    rooms: dict[str, list[str]] = {}
+    for name, path in MODULES.items():
+        if path.name != "__init__.py":
+            room, _, module = name.rpartition(".")
+            rooms.setdefault(room, []).append(module)
+    large = {room: found for room, found in rooms.items() if len(found) > 4 and room != "cpclean"}
+    assert len(large) > 10
+    missing = {
+        room: names
+        for room, found in large.items()
+        if (names := unmapped(found, ast.get_docstring(parsed(source(room)), clean=False) or ""))
+    }
+    assert missing == {}, "name these modules in the docstring of their package"
+
+
+def test_a_module_that_is_not_on_the_map_is_noticed():
+    plan = "Room.\n\n    one, two   numbers\n    three      another\n"
+    assert unmapped(["one", "two", "three"], plan) == []
+    assert unmapped(["one", "four"], plan) == ["four"]
+    assert unmapped(["numbers"], plan) == ["numbers"]
+
+
 # --- (d) what an import loads ------------------------------------------------------------------
 
 

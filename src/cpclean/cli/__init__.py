@@ -1,4 +1,11 @@
-"""The command line: one module for each command.
+"""The command line: one module for each command, but `check` and `count` share one.
+
+    demo, inspect, predict, rank, clean, serve    the commands, as people need them
+    simulate, report, bench, reproduce            more of them
+    options, tasks, sessions                      options that are shared, and what they become
+    dialogue, questions, typed_cells              what `clean` asks, shows and understands
+    oracle, wines                                 true values from a file; the table of the demo
+    output, charts, mistakes                      results, curves and errors
 
 Modules import what they need when a command runs, so that ``cpclean --help`` is fast.
 """

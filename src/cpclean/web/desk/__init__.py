@@ -1,1 +1,11 @@
-"""Questions out, answers in, and the engine that works ahead."""
+"""The desk: questions out, answers in, and the engine that computes ahead.
+
+    workplace, desk            the project of a server, and the desk over its storage
+    handing_out, taking_in     which row a person gets; answers, checked and saved
+    engine, details            what is computed ahead; what a question shows
+    project_rows, listing      the rows with holes; the list of them
+    progress, exporting        the progress so far; files to download
+    views, cell_views          what people and programs see
+
+Pages and API both use the desk, and nothing behind it.
+"""

@@ -1,1 +1,10 @@
-"""The pages for people: forms, templates and their words."""
+"""The pages for people: forms, templates and their words.
+
+    routes, rendering, forms            the addresses; templates; what people send
+    naming, asking, question_page       who is answering; the page of a question
+    overview, progress_picture          progress, list of rows, export
+    setup, drafts, drafting             from an uploaded file to a project
+    wording                             numbers, reasons and hints in words
+
+Scripts only make the pages more pleasant.
+"""

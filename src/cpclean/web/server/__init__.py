@@ -1,1 +1,8 @@
-"""The process behind the page: the application, the guard, live updates."""
+"""The process of a server.
+
+    app         the application: guard, pages, API and live progress
+    live        progress as server-sent events
+    process     an address to listen on, start and end
+
+`cpclean serve` starts it.
+"""
