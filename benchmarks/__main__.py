@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.live import Live
 
 from benchmarks import (
+    building,
     classes,
     cleaning,
     counting,
@@ -35,6 +36,7 @@ SECTIONS: dict[str, Callable[[Run], None]] = {
     "doubling": scale.measure_doubling,
     "startup": startup.measure,
     "classes": classes.measure,
+    "building": building.measure,
     "tables": tables.measure,
     "cleaning": cleaning.measure,
     "serving": serving.measure,

@@ -119,7 +119,7 @@ def test_the_kind_of_the_frame_is_remembered() -> None:
         (["yes"], "boolean", "column 'c' cannot be read as boolean"),
         ([2, 1], "boolean", "boolean: its values must be true or false, 1 or 0; got 2.0"),
         ([1.6e12], "date", "its values must be dates, their ISO text, or seconds since 1970"),
-        (["soon"], "duration", "column 'c' cannot be read as duration: 'soon' is no duration"),
+        (["soon"], "duration", "column 'c' cannot be read as duration: 'soon' is not a duration"),
         ([1e14], "duration", 'its values must be durations, text as in "1 days 02:00:00", or'),
         (
             [1],
@@ -215,7 +215,7 @@ def test_seconds_of_durations(value: object) -> None:
 
 @pytest.mark.parametrize("text", ["", " ", "1 week", "P1D", "1:2", "days", "1 days 5"])
 def test_text_that_is_no_duration(text: str) -> None:
-    with pytest.raises(ValueError, match=f"{text!r} is no duration"):
+    with pytest.raises(ValueError, match=f"{text!r} is not a duration"):
         duration_seconds(text)
 
 

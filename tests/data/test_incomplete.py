@@ -590,3 +590,19 @@ def test_what_others_derive_stays_with_the_data(data: IncompleteDataset) -> None
     ):
         assert other.derived == {}
     assert data.derived == {"mine": 1}
+
+
+@pytest.mark.parametrize("shape", [(4, 3), (4, 1, 3)])
+@pytest.mark.parametrize("dtype", [float, np.float32, int, bool, object])
+def test_complete_rows_as_one_array_are_those_rows(shape, dtype) -> None:
+    rows = np.arange(12).reshape(shape).astype(dtype)
+    expected = IncompleteDataset([row.tolist() for row in rows], list("abab"))
+    actual = IncompleteDataset(rows, list("abab"))
+    assert actual == expected
+    assert actual.n_worlds == 1
+    if dtype is float:
+        rows[2] = -1.0  # the data has a copy
+        assert actual == expected
+        rows[2].flat[1] = np.nan
+        with pytest.raises(DataError, match=r"the candidates of row 2 must be finite; .* \(0, 1\)"):
+            IncompleteDataset(rows, list("abab"))

@@ -153,6 +153,6 @@ def test_labels_that_cannot_be_classes(labels: object, message: str) -> None:
 
 @pytest.mark.parametrize(("labels", "count"), [([0, 1], 2), ([], 0), ([0, 1, 0, 1], 4)])
 def test_one_label_a_row(labels: list[int], count: int) -> None:
-    expected = rf"one entry a row; got 3 candidate sets and {count} labels"
+    expected = rf"one entry per row; got 3 candidate sets and {count} labels"
     with pytest.raises(DataError, match=expected):
         IncompleteDataset([[0.0], [1.0], [2.0]], labels)

@@ -202,7 +202,7 @@ def test_certainty_of_a_row_with_a_thousand_million_combinations() -> None:
         ),
         (
             FactoredRow([0.0, 0.0, 0.0], [Cell(0, [1.0, 2.0], [1.0])]),
-            r"the prior of the cell at column 0 of row 1 must have one weight a candidate, shape "
+            r"the prior of the cell at column 0 of row 1 must have one weight per candidate, shape "
             r"\(2,\); got \(1,\)",
         ),
         (
@@ -266,11 +266,14 @@ def test_priors_may_be_written_in_many_ways(weights: object) -> None:
         ([1.5, -0.5], r"the prior of row 0 must be finite and not negative; got \[ 1.5 -0.5\]"),
         ([math.nan, 1.0], r"the prior of row 0 must be finite and not negative; got \[nan  1.\]"),
         ([math.inf, 0.0], "the prior of row 0 must be finite and not negative"),
-        ([1.0], r"one weight a candidate, shape \(2,\); got \(1,\)"),
-        ([0.5, 0.25, 0.25], r"the prior of row 0 must have one weight a candidate, .* got \(3,\)"),
-        ([[0.5, 0.5]], r"one weight a candidate, shape \(2,\); got \(1, 2\)"),
-        (0.5, r"one weight a candidate, shape \(2,\); got \(\)"),
-        ([], r"one weight a candidate, shape \(2,\); got \(0,\)"),
+        ([1.0], r"one weight per candidate, shape \(2,\); got \(1,\)"),
+        (
+            [0.5, 0.25, 0.25],
+            r"prior of row 0 must have one weight per candidate, .* got \(3,\)",
+        ),
+        ([[0.5, 0.5]], r"one weight per candidate, shape \(2,\); got \(1, 2\)"),
+        (0.5, r"one weight per candidate, shape \(2,\); got \(\)"),
+        ([], r"one weight per candidate, shape \(2,\); got \(0,\)"),
         (["half", "half"], "the prior of row 0 must be numbers; got list"),
         ([0.5, None], "the prior of row 0 must be finite"),
         ([0.5, 0.5j], "the prior of row 0 must be numbers"),
@@ -289,7 +292,7 @@ def test_long_priors_are_shortened_in_the_message() -> None:
 
 @pytest.mark.parametrize("count", [0, 1, 3])
 def test_one_prior_a_row(count: int) -> None:
-    expected = rf"priors must have one entry a row, 2 in all; got {count}\."
+    expected = rf"priors must have one entry per row, 2 in all; got {count}\."
     with pytest.raises(DataError, match=expected):
         IncompleteDataset([[0.0], [1.0]], [0, 1], [None] * count)
 

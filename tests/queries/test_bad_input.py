@@ -106,7 +106,7 @@ def test_missing_labels() -> None:
     [
         ([0.5, -0.5], "the prior of row 1 must be finite and not negative"),
         ([0.5, 0.4], "the prior of row 1 must sum to 1; got a sum of 0.9. Divide the weights"),
-        ([1.0], r"the prior of row 1 must have one weight a candidate, shape \(2,\); got \(1,\)"),
+        ([1.0], r"the prior of row 1 must have one weight per candidate, shape \(2,\); got \(1,\)"),
     ],
 )
 def test_priors(prior: list[float], message: str) -> None:

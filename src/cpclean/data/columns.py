@@ -50,7 +50,7 @@ _RANGES = {
 
 @dataclass(frozen=True, eq=False)
 class _Mark:
-    """A candidate of a categorical cell that is no value of the table."""
+    """A candidate of a categorical cell that is not a value of the table."""
 
     name: str
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cpclean.data.row_arrays import RowArrays
 from cpclean.data.rows import (
     FactoredRow,
     Floats,
@@ -23,16 +24,33 @@ from cpclean.errors import DataError, offenders
 _SURE = np.ones(1)  # the prior of a single candidate
 
 
-def checked_rows(candidates: Any, priors: Any) -> list[StoredRow]:
+def checked_arrays(candidates: Any, priors: Any) -> RowArrays:
     """Rows as a user gives them: candidates and priors, or factored rows."""
-    given = listed(candidates, "candidates must be a sequence with one candidate set a row")
+    complete = _complete_rows(candidates) if priors is None else None
+    return RowArrays.of(_checked_rows(candidates, priors)) if complete is None else complete
+
+
+def _complete_rows(candidates: Any) -> RowArrays | None:
+    """Rows with one candidate each, if they come as one array of finite numbers."""
+    if type(candidates) is not np.ndarray or candidates.dtype.kind not in "fiu":
+        return None
+    if candidates.ndim == 3 and candidates.shape[1] == 1:
+        candidates = candidates[:, 0]
+    if candidates.ndim != 2 or not candidates.size:
+        return None
+    base = np.array(candidates, dtype=np.float64, order="C")
+    return RowArrays.complete(base) if np.isfinite(base).all() else None
+
+
+def _checked_rows(candidates: Any, priors: Any) -> list[StoredRow]:
+    given = listed(candidates, "candidates must be a sequence with one candidate set per row")
     if not given:
         raise DataError("an incomplete dataset needs at least one row; got none.")
     if priors is not None:
-        priors = listed(priors, "priors must be a sequence with one vector a row, or None")
+        priors = listed(priors, "priors must be a sequence with one vector per row, or None")
     if priors is not None and len(priors) != len(given):
         raise DataError(
-            f"priors must have one entry a row, {len(given)} in all; got {len(priors)}."
+            f"priors must have one entry per row, {len(given)} in all; got {len(priors)}."
         )
     vectors = [
         None if isinstance(one, FactoredRow) else _vectors(one, row)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cpclean.data.given_rows import checked_rows
+from cpclean.data.given_rows import checked_arrays
 from cpclean.data.labels import encode_labels
 from cpclean.data.row_arrays import RowArrays
 from cpclean.data.rows import (
@@ -33,8 +33,8 @@ __all__ = ["Cell", "FactoredRow", "IncompleteDataset", "Ints"]
 class IncompleteDataset:
     """Labelled rows, each with a non-empty set of candidate feature vectors.
 
-    A *world* picks one candidate a row, independently. The data is immutable: `pin`, `given` and
-    `unpin` return new datasets that share what did not change.
+    A *world* picks one candidate of each row, independently. The data is immutable: `pin`, `given`
+    and `unpin` return new datasets that share what did not change.
 
     Parameters
     ----------
@@ -77,14 +77,14 @@ class IncompleteDataset:
         labels: Any,
         priors: Sequence[npt.ArrayLike | None] | None = None,
     ) -> None:
-        rows = checked_rows(candidates, priors)
+        arrays = checked_arrays(candidates, priors)
         self.codes, self.classes = encode_labels(labels)
-        if len(self.codes) != len(rows):
+        if len(self.codes) != len(arrays.base):
             raise DataError(
-                f"candidates and labels must have one entry a row; got {len(rows)} candidate sets "
-                f"and {len(self.codes)} labels."
+                "candidates and labels must have one entry per row; got "
+                f"{len(arrays.base)} candidate sets and {len(self.codes)} labels."
             )
-        self._start(RowArrays.of(rows))
+        self._start(arrays)
 
     @classmethod
     def from_arrays(

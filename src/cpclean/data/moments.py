@@ -52,6 +52,6 @@ def duration_seconds(value: Any) -> float:
         return float(value)
     found = _DURATION.fullmatch(value.strip())
     if not found or not any(found.groups()):
-        raise ValueError(f"{value!r} is no duration")
+        raise ValueError(f"{value!r} is not a duration")
     parts = {unit: float(text) for unit, text in found.groupdict().items() if text}
     return timedelta(**parts).total_seconds()

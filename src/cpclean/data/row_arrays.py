@@ -38,15 +38,16 @@ class RowArrays(NamedTuple):
     def of(cls, rows: Sequence[StoredRow]) -> RowArrays:
         """The arrays of rows that are checked already."""
         n_cells = np.array([len(row.cells) for row in rows], dtype=np.int64)
-        none, nothing = np.empty(0, dtype=np.int64), np.empty(0)
-        bare = cls(
-            np.stack([row.base for row in rows]),
-            n_cells,
-            starts_of(n_cells),
-            *(none, none, none, none, none),
-            *(nothing, nothing),
-        )
+        bare = cls.complete(np.stack([row.base for row in rows]))
+        bare = bare._replace(n_cells=n_cells, first_cell=starts_of(n_cells))
         return bare.with_cells([cell for row in rows for cell in row.cells])
+
+    @classmethod
+    def complete(cls, base: Floats) -> RowArrays:
+        """The arrays of rows that have one candidate each."""
+        zeros = np.zeros(len(base), dtype=np.int64)
+        none, nothing = np.empty(0, dtype=np.int64), np.empty(0)
+        return cls(base, zeros, zeros.copy(), none, none, none, none, none, nothing, nothing)
 
     # -- one row -------------------------------------------------------------------------
 

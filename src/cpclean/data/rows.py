@@ -135,7 +135,7 @@ def checked_weights(prior: Any, size: int, what: str) -> Floats:
     weights = as_floats(prior, what)
     if weights.shape != (size,):
         raise DataError(
-            f"{what} must have one weight a candidate, shape ({size},); got {weights.shape}."
+            f"{what} must have one weight per candidate, shape ({size},); got {weights.shape}."
         )
     if not np.isfinite(weights).all() or (weights < 0).any():
         raise DataError(f"{what} must be finite and not negative; got {_short(weights)}.")

@@ -88,7 +88,7 @@ class IncompleteTable:
         The features, and the label unless `label` gives the labels themselves. Nulls are holes.
         A DomainTable, as `read_csv(path, domains=True)` gives it, brings its own repairs.
     label : str or sequence
-        The name of the label column, or one label a row.
+        The name of the label column, or one label per row.
     repairs : "default", "holoclean", list of imputers, dict, or object with `propose`
         Candidates of a hole. "default": five points of a numeric column (minimum, quartile, mean,
         quartile, maximum), the four most frequent categories and "other"; all combinations of a

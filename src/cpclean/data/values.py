@@ -28,7 +28,7 @@ NEEDS = {
 
 
 def is_mark(value: Any) -> bool:
-    """Whether a candidate is no value of the table: "other" or "absent"."""
+    """Whether a candidate is not a value of the table: "other" or "absent"."""
     return value is OTHER or value is ABSENT
 
 
@@ -75,7 +75,7 @@ def _known_spelling(value: Any, categories: Mapping[Any, None]) -> Any:
 
 
 def mark_text(mark: Any, categories: Mapping[Any, None]) -> str:
-    """The name of a candidate that is no value of the table, in brackets if a value has it."""
+    """The name of a candidate that is not a value of the table, in brackets if a value has it."""
     text = str(mark)
     while text in categories:
         text = f"({text})"

@@ -1,6 +1,6 @@
 """HoloClean's statistics: values as categories, how often they and their pairs occur (steps 1, 2).
 
-Numbers are binned: one bin a value where there are few, else bins of about equally many observed
+Numbers are binned: one bin per value where there are few, else bins of about equally many observed
 cells. A bin stands for the mean of its observed values. Categories are numbered from the most
 frequent on, bins from low to high, so that nothing depends on the order of rows.
 """

@@ -6,14 +6,14 @@
    `correlation` and have a value b in the row, of the values v with
    n(B=b, A=v) > share * n(B=b); if that is empty, the `fallback` most frequent values.
 4. Features of (cell, v): P(v | B=b) for every B with a value b in the row, and the frequency of v.
-   Their weights are tied over all cells of A: one for each ordered pair, one an attribute.
+   Their weights are tied over all cells of A: one for each ordered pair, one for each attribute.
 5. The chance of v is a softmax over the domain of the weighted features. Weights minimise the
    cross-entropy, summed over observed cells, plus decay / 2 times the sum of their squares.
 6. The likeliest value is the repair; the softmax vector is a prior over the candidates.
 
 n(B=b) counts rows in which A is known, as P(v | B=b) does. An observed cell is learnt from as if
 it were empty: it is left out of the counts of pairs that its own domain and features come from,
-and plays no part if its value is not in that domain. A single value is no choice to learn from:
+and plays no part if its value is not in that domain. A single value leaves no choice to learn from:
 there the most frequent values join it. Weights of different attributes A do not meet in any cell,
 so each attribute is trained by itself, and memory holds the features of one of them.
 """
@@ -154,7 +154,7 @@ class HoloModel:
         return np.asarray(keys[counts > share * (pair.given[given[cells]] - spare)])
 
     def features(self, a: int, rows: Ints, domains: Domains, observed: bool = False) -> Floats:
-        """Step 4: one line a value of the domains, one column an attribute, `a` for frequency."""
+        """Step 4: one line per value of the domains, one column per attribute; `a`: frequency."""
         cells, values = domains.cells, domains.values
         made = np.zeros((len(values), len(self.attributes)))
         for b, pair in enumerate(self.pairs[a]):

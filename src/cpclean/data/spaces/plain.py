@@ -80,8 +80,8 @@ class Feature:
 class Encoding:
     """The metric space of a table; columns that carry no information have no place in it."""
 
-    features: tuple[Feature | None, ...]  # one a column
-    decisions: tuple[Decision, ...]  # one a column
+    features: tuple[Feature | None, ...]  # one per column
+    decisions: tuple[Decision, ...]  # one per column
     n_features: int
     _told: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
 
