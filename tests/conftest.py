@@ -1,6 +1,7 @@
 """Settings shared by all tests."""
 
 import os
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,6 +9,10 @@ import pytest
 import warming
 from browsers import CHROMIUM
 from hypothesis import settings
+
+# Else every process that a test starts would compile the sources anew; kernels are saved there too.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # Helpers that assert: a failure shows the values there too.
 pytest.register_assert_rewrite("classifier.samples", "queries.samples")
