@@ -69,7 +69,7 @@ ABSENT = _Mark("ABSENT")
 
 @dataclass(frozen=True)
 class Column:
-    """One column; `values` are float64, or objects where the kind is "categorical"."""
+    """One column; `values`, read-only, are float64, or objects where the kind is "categorical"."""
 
     name: str
     kind: str
@@ -78,6 +78,9 @@ class Column:
     given: str = ""  # the kind the frame itself suggests, where another one was asked for
     rounded: bool = False  # whole numbers too large for a double are among them
     zone: tzinfo | None = None  # of dates that all come with the same one
+
+    def __post_init__(self) -> None:
+        self.values.flags.writeable = False  # what is worked out of them is kept
 
     @classmethod
     def of_categories(cls, name: str, categories: Coded) -> Column:
