@@ -246,7 +246,7 @@ def test_pin_and_unpin_of_drawn_cases() -> None:
 
 def test_pin_takes_a_candidate_or_a_value(data: IncompleteDataset) -> None:
     for arguments in ({}, {"candidate": 0, "value": [0.0, 0.0, 0.0]}):
-        with pytest.raises(DataError, match="number of a candidate or a value: one of the two"):
+        with pytest.raises(DataError, match="number of a candidate or a value, one of the two"):
             data.pin(0, **arguments)
 
 

@@ -116,7 +116,7 @@ def test_unsmoothed_label_without_rows_of_the_class_is_observed() -> None:
 @pytest.mark.parametrize("smoothing", [-1, math.nan, "much", None])
 def test_a_smoothing_that_is_none(smoothing: Any) -> None:
     with pytest.raises(
-        TableError, match=f"smoothing must be a number not below 0; got {smoothing!r}"
+        TableError, match=f"smoothing must be a number of at least 0; got {smoothing!r}"
     ):
         LabelPrior(smoothing)
 

@@ -23,7 +23,7 @@ def test_a_candidate_is_named_by_an_int(candidate):
 
 def test_pin_wants_one_of_two():
     for arguments in ({}, {"candidate": 0, "value": [1.0]}):
-        with pytest.raises(DataError, match="candidate or a value: one of the two"):
+        with pytest.raises(DataError, match="candidate or a value, one of the two"):
             DATA.pin(0, **arguments)
 
 

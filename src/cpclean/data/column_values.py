@@ -22,7 +22,7 @@ from cpclean.errors import TableError, offenders
 
 
 def default_values(column: Column) -> tuple[Any, ...]:
-    """The paper's candidates: five points of a numeric column, four categories and "other"."""
+    """The paper's candidates: five values of a numeric column, or four categories and "other"."""
     if column.kind == "boolean":
         return (0.0, 1.0)
     if column.kind == "categorical":

@@ -1,13 +1,14 @@
-r"""Explicit domains: CSV tables that list what a cell can be, there and back.
+r"""Explicit domains: CSV tables that list the candidates of cells, read and written.
 
-* A header ``age[18|30|65]`` gives column ``age`` its domain; a cell ``[2|3]`` lists the cell's own
-  candidates. An empty cell takes its column's domain. Any other cell, or one value, is certain.
-* An empty cell of a column without a domain is null, which suits a label that is not known; in a
-  feature it is an error as soon as candidates are asked for.
-* A column whose values (cells, lists and domain) all are numbers is a column of numbers.
-* Spaces around names, cells and listed values do not count.
-* A backslash makes a ``|``, bracket, space or backslash after it part of the text; before anything
-  else it is just a backslash. Commas, quotes and line ends in text are quoted as CSV does.
+* A header ``age[18|30|65]`` lists the domain of column ``age``; a cell ``[2|3]`` lists the cell's
+  own candidates. An empty cell has the domain of its column. Any other cell has one value, which is
+  certain.
+* An empty cell of a column without a domain is null. This is fine for an unknown label; in a
+  feature it is an error as soon as candidates are needed.
+* A column is numeric if all of its values (cells, lists and domain) are numbers.
+* Spaces around names, cells and listed values are ignored.
+* A backslash before a ``|``, bracket, space or backslash makes it part of the text; before anything
+  else it is an ordinary backslash. Commas, quotes and line breaks are quoted as usual in CSV.
   A name with brackets always needs backslashes, a cell only if it begins with a bracket.
 
 >>> import io
@@ -229,7 +230,7 @@ def _head(text: str, number: int) -> tuple[str, tuple[str, ...]]:
 
 
 def _cell(text: str, tokens: tuple[str, ...], where: str) -> tuple[str, ...]:
-    """The values a cell lists: none if it is empty, one if it is certain."""
+    """The values that are listed in a cell: none if it is empty, one if it is certain."""
     bare = text.strip()
     if not bare or bare in tokens:
         return ()

@@ -33,8 +33,8 @@ __all__ = ["Cell", "FactoredRow", "IncompleteDataset", "Ints"]
 class IncompleteDataset:
     """Labelled rows, each with a non-empty set of candidate feature vectors.
 
-    A *world* picks one candidate of each row, independently. The data is immutable: `pin`, `given`
-    and `unpin` return new datasets that share what did not change.
+    A *world* chooses one candidate of each row, independently. The data is immutable: `pin`,
+    `given` and `unpin` return new datasets that share what did not change.
 
     Parameters
     ----------
@@ -42,10 +42,10 @@ class IncompleteDataset:
         The candidate set of every row; the m_i may differ. A vector of shape (n_features,)
         is a row with one candidate.
     labels : sequence of N labels
-        Certain, of any hashable and sortable kind.
+        Of any hashable and sortable kind; labels are always known.
     priors : sequence of N array-likes of shape (m_i,), or None
         How likely each candidate is; every vector sums to 1. None, for all rows or for one,
-        means uniform. A factored row carries its priors in its cells.
+        means uniform. The priors of a factored row are in its cells.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class IncompleteDataset:
     dirty_rows : ndarray
         The rows with more than one candidate.
     pinned_rows : ndarray
-        The rows about which `pin` or `given` know more than the data did.
+        The rows that have been changed by `pin` or `given`.
     labels, classes, codes : ndarray
         `classes` is sorted, and `labels` equals `classes[codes]`.
     n_worlds : int
@@ -90,7 +90,7 @@ class IncompleteDataset:
     def from_arrays(
         cls, arrays: RowArrays, codes: Ints, classes: npt.NDArray[Any]
     ) -> IncompleteDataset:
-        """The dataset of arrays that are known to be right; nothing is checked or copied.
+        """The dataset of arrays that are known to be valid; nothing is checked or copied.
 
         Parameters
         ----------
@@ -220,7 +220,7 @@ class IncompleteDataset:
         """
         row = self.row_number(row)
         if (candidate is None) == (value is None):
-            raise DataError("pin takes the number of a candidate or a value: one of the two.")
+            raise DataError("pin needs the number of a candidate or a value, one of the two.")
         if candidate is not None:
             vector = self.candidate(row, candidate)
         else:
@@ -235,9 +235,9 @@ class IncompleteDataset:
     def given(self, row: int, known: Mapping[int, float]) -> IncompleteDataset:
         """The same data with some columns of a row known; its other cells stay as they are.
 
-        The row keeps the candidates that agree with what is known. If none does, what is known
-        takes the place of the candidates' own values in those columns. Nothing known before of
-        the row matters.
+        The row keeps the candidates that agree with the known values. If none does, the known
+        values replace those of all candidates in these columns. What was known about the row before
+        is discarded.
 
         Parameters
         ----------
@@ -282,12 +282,12 @@ class IncompleteDataset:
     def take(self, rows: npt.ArrayLike) -> IncompleteDataset:
         """Some rows of the data, in this order; all classes stay, whether or not a row has them.
 
-        What is known of the rows counts as given: nothing is pinned in the result.
+        Pinned rows are taken as they are, and cannot be unpinned in the result.
 
         Parameters
         ----------
         rows : sequence of int
-            Numbers of rows; one may be named more than once.
+            Row numbers; they may be repeated.
 
         Examples
         --------
@@ -302,12 +302,12 @@ class IncompleteDataset:
         )
 
     def with_rows(self, rows: Mapping[int, StoredRow]) -> IncompleteDataset:
-        """The same data with other rows in the place of some, which then count as given.
+        """The same data with some rows replaced; the new ones count as unpinned.
 
         Parameters
         ----------
         rows : dict from row number to StoredRow
-            With the features of this data, checked already, as `stored_row` gives them.
+            With the features of this data, valid, such as `stored_row` returns.
         """
         arrays = self._arrays
         base, n_cells = arrays.base.copy(), arrays.n_cells.copy()

@@ -1,15 +1,14 @@
-"""How likely each candidate value of a hole is, judged from the training table alone.
+"""How likely each candidate of a hole is, learnt from the training table alone.
 
-"uniform"   all candidates alike
-"observed"  a candidate weighs as much as the observed values that are nearest to it
+"uniform"   all candidates are equally likely
+"observed"  the share of observed values that are nearest to the candidate
 "label"     the same among the rows of the row's own class, smoothed towards "observed"
-"holoclean" what HoloClean's model makes of the row's other cells; labels play no part
+"holoclean" what HoloClean's model infers from the row's other cells; labels play no part
 
-Your own: `LabelPrior` with another smoothing, `cpclean.data.repairs.HoloRepair` with other options,
-a function, an object that looks at rows (`RowPrior`), or a dict from column to one of these, or the
-weights themselves, as in {"city": {"A": 3, "B": 1}}; columns that the dict does not name take
-"label".
-A candidate can weigh nothing: then its worlds exist, but have no share.
+Your own prior may be `LabelPrior` with another smoothing, `cpclean.data.repairs.HoloRepair` with
+other options, a function, an object that looks at rows (`RowPrior`), or a dict from column to one
+of these, or to weights, as in {"city": {"A": 3, "B": 1}}; columns that are not in it get "label".
+A candidate can have weight 0: its worlds count, but have no share.
 """
 
 from __future__ import annotations
@@ -46,10 +45,10 @@ class RowWeights(Protocol):
 
 @runtime_checkable
 class RowPrior(Protocol):
-    """A prior that looks at the other cells of a row needs this one method."""
+    """The one method that a prior needs if it looks at the other cells of a row."""
 
     def for_table(self, columns: Sequence[Column], trusted: npt.NDArray[np.bool_]) -> RowWeights:
-        """Look at a table; trusted, of shape (rows, columns), says where values are no holes."""
+        """Look at a table; trusted, of shape (rows, columns), is where there are no holes."""
         ...
 
 
@@ -203,8 +202,8 @@ class LabelPrior(_Named):
     Parameters
     ----------
     smoothing : float
-        How many observations of the class "observed" is worth: with n of them, the class's own
-        shares weigh n / (n + smoothing). 0 trusts even a single one, infinity none at all.
+        With n observations in the class, the class's own shares weigh n / (n + smoothing), and
+        "observed" the rest. 0 trusts even a single observation, infinity none.
     """
 
     smoothing: float = SMOOTHING
@@ -212,7 +211,7 @@ class LabelPrior(_Named):
     def __post_init__(self) -> None:
         number = isinstance(self.smoothing, int | float | np.number)
         if not number or not self.smoothing >= 0:
-            raise TableError(f"smoothing must be a number not below 0; got {self.smoothing!r}.")
+            raise TableError(f"smoothing must be a number of at least 0; got {self.smoothing!r}.")
 
     def of_lists(self, column: Column, lists: Ragged, everyone: Observed, own: Observed) -> Floats:
         # Without an observation in the class there is nothing to trust, even unsmoothed.
@@ -258,7 +257,7 @@ class ByColumn:
 
 
 def prior_named(prior: Any) -> Prior | RowPrior:
-    """The prior that a user's choice stands for, where it is the same for all columns."""
+    """The prior for a user's choice, if it is the same for all columns."""
     if isinstance(prior, str) and prior in NAMED:
         return NAMED[prior]
     if isinstance(prior, str) and prior == "holoclean":

@@ -1,7 +1,7 @@
-"""Candidate values for the holes of a table: what a repair is, and the one a choice stands for.
+"""Candidates for the holes of a table: what a repair is, and the repair for a user's choice.
 
-A repair proposes, for every row with holes, its `Options`: a list of values for each hole (the
-row's candidates are all their combinations), or whole versions of the row's holes taken together.
+A repair proposes `Options` for every row with holes: a list of values for each hole (the candidates
+of the row are all combinations), or whole versions of all holes of the row together.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ __all__ = [
 
 
 class Repair(Protocol):
-    """Your own repair needs this one method."""
+    """The one method that a repair of your own needs."""
 
     def propose(self, columns: Sequence[Column], holes: Bools) -> Mapping[int, Options]:
-        """Options of every row that has a hole; holes has shape (rows, columns).
+        """The options of every row that has a hole; holes has shape (rows, columns).
 
-        Values are as the columns store them (dates as seconds). Holes of a column without any
-        observed value may be left out: without proposals such a column is ignored.
+        Values are in the form in which columns store them (dates as seconds). Holes of a column
+        without any observed value may be left out; without proposals such a column is ignored.
         """
         ...
 
@@ -67,10 +67,10 @@ def with_kinds_of_candidates(
 
 @dataclass(frozen=True)
 class HoloRepair(HoloSettings):
-    """HoloClean's domains as candidates, and as a prior how likely it thinks each of them.
+    """HoloClean's domains as candidates, and its probabilities as a prior.
 
-    The repair and the prior "holoclean", with options of its own: those of `HoloSettings`, and
-    `best`: whether the likeliest value is to be the only candidate.
+    This is the repair and the prior "holoclean", with options: those of `HoloSettings`, and `best`,
+    which makes the likeliest value the only candidate.
     """
 
     best: bool = False
@@ -104,7 +104,7 @@ class HoloRepair(HoloSettings):
 
 
 def repair_named(repairs: Any) -> Repair:
-    """The repair that a user's choice stands for."""
+    """The repair for a user's choice."""
     if isinstance(repairs, str) and repairs == "default":
         return ColumnValues()
     if isinstance(repairs, str) and repairs == "holoclean":

@@ -66,7 +66,7 @@ class ColumnReport:
 
 @dataclass(frozen=True, eq=False)
 class TableParts:
-    """Everything that an `IncompleteTable` consists of, once it is worked out."""
+    """Everything that an `IncompleteTable` consists of."""
 
     null_tokens: tuple[str, ...]
     label: str | None  # the name of the label column, if there is one
@@ -80,50 +80,51 @@ class TableParts:
 
 
 class IncompleteTable:
-    """A table with holes: candidates for every hole, their priors, and the space they live in.
+    """A table with holes: candidates for every hole, their priors, and the encoded space.
 
     Parameters
     ----------
     frame : pandas, polars or pyarrow frame, 2-d array, or DomainTable
-        The features, and the label unless `label` gives the labels themselves. Nulls are holes.
-        A DomainTable, as `read_csv(path, domains=True)` gives it, brings its own repairs.
+        The features, and the label column unless `label` is a sequence. Nulls are holes. A
+        DomainTable, which `read_csv(path, domains=True)` returns, has its own repairs.
     label : str or sequence
         The name of the label column, or one label per row.
     repairs : "default", "holoclean", list of imputers, dict, or object with `propose`
-        Candidates of a hole. "default": five points of a numeric column (minimum, quartile, mean,
-        quartile, maximum), the four most frequent categories and "other"; all combinations of a
-        row's holes. "holoclean": the values that HoloClean considers, given the row's other cells.
-        A list of scikit-learn imputers: one version of the table each. A dict from column to
-        values, or to a function of the column; other columns by default. A column without any
-        value is of the kind of the values listed for it, or else ignored.
+        The candidates of a hole. "default": five values of a numeric column (minimum, lower
+        quartile, mean, upper quartile, maximum), or the four most frequent categories and "other";
+        a row with several holes has all combinations. "holoclean": the values that HoloClean
+        considers, given the row's other cells. A list of scikit-learn imputers: each makes one
+        version of the table. A dict from column to values, or to a function of the column; other
+        columns get the default. A column without any observed value takes the kind of the values
+        that are listed for it; if none are, it is ignored.
     prior : "label", "observed", "uniform", "holoclean", function, or dict
         How likely each candidate is; see `cpclean.data.priors`.
     suspects : bool array of shape (n_rows, n_columns), or list of (row, column name), optional
-        Cells that are present but doubtful; rows are counted as in the frame. A mask that is a
-        frame with the table's names goes by them. Candidates of such a cell are the present value,
-        first, and what the repair proposes.
+        Cells whose value is doubtful; rows are numbered as in the frame. If the mask is a frame,
+        its columns are matched by name. The candidates of such a cell are the present value, and
+        then those of the repair.
     kinds : dict from column name to kind, optional
-        "numeric", "categorical", "boolean", "date" or "duration", where the detected kind is not
-        the one meant. Numbers are doubles: whole ones beyond 2**53 are rounded, with a warning,
-        and stay exact where "categorical" is named.
+        "numeric", "categorical", "boolean", "date" or "duration", if the detected kind is wrong.
+        Numbers are doubles: integers beyond 2**53 are rounded, with a warning; as "categorical"
+        they stay exact.
     scaling : {"minmax", "standard", "none"}
-        Of numbers, fitted on observed cells.
+        How numbers are scaled; fitted to the observed cells.
     weights : dict from column name to float, optional
         How much a column counts; 0 leaves it out.
     categories : dict from column name to values, optional
-        Categories that points may have though this table does not show them.
+        Categories that points may have although they do not occur in this table.
     null_tokens : iterable of str
-        Text that stands for nothing, compared after stripping, such as "?". One that is a number,
-        such as "-999", also stands for numbers equal to it.
+        Texts that mean a missing value, such as "?"; spaces around them are ignored. A token that
+        is a number, such as "-999", also matches numbers equal to it.
     max_candidates : int
-        Rows with more candidates lose values, with a warning.
+        If a row has more candidates, some values are left out, with a warning.
     drop_unlabelled : bool
         Leave out rows whose label is null; otherwise they are an error.
 
     Attributes
     ----------
     dataset : IncompleteDataset
-        The table in its metric space.
+        The table in the encoded space.
     names : tuple of str
         The feature columns.
     rows_kept : ndarray
@@ -133,26 +134,26 @@ class IncompleteTable:
     columns : tuple of Column
         The feature columns as they were read.
     holes : ndarray of shape (n_rows, n_columns)
-        Where a cell is null or doubted.
+        Where a cell is null or suspect.
     options : TableOptions
-        What the holes can be, in stored values; `options_of` gives those of one row.
+        The candidates of the holes, in stored values; `options_of` returns those of one row.
     encoding : Encoding
         How columns become features of the space.
     frame_kind : FrameKind
-        What is needed to make a frame like the one given.
+        What is needed to make a frame of the same kind.
 
     Notes
     -----
-    Decisions about columns, which `report` and the page in a notebook tell:
+    Decisions about columns, which `report` and the display in a notebook show:
 
     * "ignored": nothing is observed and no candidates are listed (with a warning), or all values
-      are the same. Such a column has no place in the space, and its holes have no candidates.
+      are the same. Such a column is not in the encoded space, and its holes have no candidates.
     * "left out": its weight is 0.
     * "kept, but looks like an identifier": more than 50 categories, and at least 9 of 10 values are
       distinct. "kept, but looks like a row number": more than 50 whole numbers without gaps or
-      repetition. Neither tells anything about a new row: drop it, or give it weight 0.
-    * "kept, but has many categories": more than 50, each a dimension of the space.
-    * "kept, but rounded": whole numbers beyond 2**53, as `kinds` says.
+      repetitions. Neither says anything about a new row: drop it, or give it weight 0.
+    * "kept, but has many categories": more than 50, each of them a dimension of the space.
+    * "kept, but rounded": integers beyond 2**53; see `kinds`.
 
     Examples
     --------
@@ -217,7 +218,7 @@ class IncompleteTable:
 
     @classmethod
     def from_parts(cls, parts: TableParts) -> Self:
-        """The table that consists of these parts; nothing is worked out anew."""
+        """The table that consists of these parts; nothing is computed again."""
         table = object.__new__(cls)
         for part in fields(TableParts):
             setattr(table, part.name, getattr(parts, part.name))
@@ -226,7 +227,7 @@ class IncompleteTable:
 
     @property
     def parts(self) -> TableParts:
-        """What the table consists of, to be stored, or to make one that differs in some part."""
+        """What the table consists of, to save it, or to make one that differs in some part."""
         return TableParts(**{part.name: getattr(self, part.name) for part in fields(TableParts)})
 
     # -- looking ---------------------------------------------------------------------------
@@ -243,7 +244,7 @@ class IncompleteTable:
     def candidates(self, row: int) -> list[dict[str, Any]]:
         """The raw values of a row's uncertain cells, candidate by candidate.
 
-        Numbered as in `dataset`; a clean row has one candidate with no uncertain cell.
+        They are numbered as in `dataset`; a clean row has one candidate without uncertain cells.
         """
         options = self.options_in_space(row)
         columns = [self.columns[cell] for cell in options.cells]
@@ -257,12 +258,12 @@ class IncompleteTable:
         ]
 
     def options_of(self, row: int) -> Options:
-        """What the holes of a row can be, in stored values; without any cell for a clean row."""
+        """The candidates of the holes of a row, in stored values; no cells for a clean row."""
         self._check_row(row)
         return self.options.of(int(row))
 
     def options_in_space(self, row: int) -> Options:
-        """As `options_of`, without the cells of columns that have no place in the space."""
+        """As `options_of`, without the cells of columns that are not in the encoded space."""
         self._check_row(row)
         return self._options_in_space.of(int(row))
 
@@ -293,7 +294,7 @@ class IncompleteTable:
         return Points.of(self.encode(frame))
 
     def frame_of(self, filled: Iterable[tuple[Column, npt.NDArray[Any]]]) -> Any:
-        """A frame like the one given, label included, with these stored values in its columns."""
+        """A frame of the same kind, label included, with these stored values in its columns."""
         columns = {column.name: column.all_shown(values) for column, values in filled}
         if self.label is not None:
             columns[self.label] = self.dataset.labels.tolist()
