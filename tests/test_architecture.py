@@ -430,6 +430,15 @@ def test_no_file_name_is_used_twice():
     assert remaining("twice", used_twice(MODULES)) == []
 
 
+def test_no_class_name_has_two_meanings():
+    homes: dict[str, list[str]] = {}
+    for module in MODULES:
+        for node in parsed(source(module)).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(module)
+    assert {name: modules for name, modules in homes.items() if len(modules) > 1} == {}
+
+
 def test_modules_are_not_too_long():
     limits = {
         module: MAX_KERNEL_LINES if module.startswith("cpclean.queries._") else MAX_LINES

@@ -9,7 +9,7 @@ import numpy as np
 from cpclean.data.column_reading import column_from_objects
 from cpclean.data.columns import Column
 from cpclean.data.holoclean.cell_values import HoloCells, holo_cells
-from cpclean.data.holoclean.holo_model import Domains, HoloModel, HoloSettings, fit_model
+from cpclean.data.holoclean.holo_model import CellDomains, HoloModel, HoloSettings, fit_model
 
 # Rows (A, B): x p, x p, x q, y q, y q, and a hole of A beside p.
 SMALL = {"A": ["x", "x", "x", "y", "y", None], "B": ["p", "p", "q", "q", "q", "p"]}
@@ -36,5 +36,5 @@ def cells_of(table: dict[str, list[Any]], **options: Any) -> HoloCells:
     return holo_cells(columns, holes, HoloSettings(**options))
 
 
-def as_lists(domains: Domains) -> list[list[int]]:
+def as_lists(domains: CellDomains) -> list[list[int]]:
     return [part.tolist() for part in np.split(domains.values, domains.starts[1:-1])]

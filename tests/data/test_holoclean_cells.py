@@ -13,7 +13,7 @@ from data.holoclean_samples import cells_of, codes_of, columns_of, model_of
 from cpclean import IncompleteTable
 from cpclean.data.columns import ABSENT, OTHER
 from cpclean.data.holoclean.cell_values import HoloCells
-from cpclean.data.holoclean.holo_model import Domains, HoloSettings
+from cpclean.data.holoclean.holo_model import CellDomains, HoloSettings
 from cpclean.data.repairs import HoloRepair, repair_named
 from cpclean.errors import TableError
 
@@ -97,7 +97,7 @@ def test_one_model_serves_candidates_and_prior(monkeypatch: pytest.MonkeyPatch) 
 
 def weights_by_hand(cells: HoloCells, row: int, a: int, codes: list[int]) -> Any:
     """The softmax over these codes."""
-    domains = Domains(np.array([0, len(codes)]), np.array(codes))
+    domains = CellDomains(np.array([0, len(codes)]), np.array(codes))
     features = cells.model.features(a, codes_of(cells.model)[[row]], domains)
     raised = np.exp(features @ cells.model.weights[a])
     return raised / raised.sum()

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from cpclean.data.column_reading import column_from_objects
 from cpclean.data.holoclean import holo_model as holoclean
 from cpclean.data.holoclean.holo_model import (
-    Domains,
+    CellDomains,
     HoloSettings,
     fit_model,
     loss_and_gradient,
@@ -94,7 +94,7 @@ def test_an_observed_cell_is_taken_as_if_empty() -> None:
 def test_features_of_a_hole_by_hand() -> None:
     model = model_of(SMALL)
     rows = np.array([[-1, 0], [-1, 1], [-1, -1]])
-    domains = Domains(np.array([0, 2, 4, 6]), np.array([X, Y, X, Y, X, Y]))
+    domains = CellDomains(np.array([0, 2, 4, 6]), np.array([X, Y, X, Y, X, Y]))
     features = model.features(0, rows, domains)
     assert features[:, 0].tolist() == pytest.approx([3 / 5, 2 / 5] * 3)
     assert features[:, 1].tolist() == pytest.approx([1, 0, 1 / 3, 2 / 3, 0, 0])
@@ -103,7 +103,9 @@ def test_features_of_a_hole_by_hand() -> None:
 def test_features_of_an_observed_cell_leave_it_out() -> None:
     model = model_of(SMALL)
     row = codes_of(model)[[3]]  # y q
-    features = model.features(0, row, Domains(np.array([0, 2]), np.array([X, Y])), observed=True)
+    features = model.features(
+        0, row, CellDomains(np.array([0, 2]), np.array([X, Y])), observed=True
+    )
     assert features[:, 0].tolist() == pytest.approx([3 / 5, 2 / 5])  # frequencies are of all
     assert features[:, 1].tolist() == pytest.approx([1 / 2, 1 / 2])
 
@@ -111,7 +113,9 @@ def test_features_of_an_observed_cell_leave_it_out() -> None:
 def test_features_of_a_value_that_stands_alone() -> None:
     model = model_of({"A": ["x", "x", "y"], "B": ["p", "p", "q"]})
     row = codes_of(model)[[2]]
-    features = model.features(0, row, Domains(np.array([0, 2]), np.array([0, 1])), observed=True)
+    features = model.features(
+        0, row, CellDomains(np.array([0, 2]), np.array([0, 1])), observed=True
+    )
     assert features.tolist() == [[2 / 3, 0.0], [1 / 3, 0.0]]  # nothing else is known of q
 
 

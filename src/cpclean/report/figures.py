@@ -21,7 +21,7 @@ GAP = 108  # between pictures of one figure, in pixels
 
 
 @dataclass(frozen=True)
-class Look:
+class Style:
     """Colours that colour-blind people can distinguish, on a light or a dark ground."""
 
     paper: str
@@ -31,10 +31,10 @@ class Look:
     colours: tuple[str, ...]
 
 
-def _look(dark: bool) -> Look:
+def _look(dark: bool) -> Style:
     known = colours(dark)
     series = tuple(known[f"c{number}"] for number in (1, 2, 3, 4))
-    return Look(known["paper"], known["ink"], known["edge"], known["rule"], series)
+    return Style(known["paper"], known["ink"], known["edge"], known["rule"], series)
 
 
 def figure(*pictures: Picture, dark: bool = False, titles: bool = True) -> Figure:
@@ -63,7 +63,7 @@ def figure(*pictures: Picture, dark: bool = False, titles: bool = True) -> Figur
     return {"data": data, "layout": layout}
 
 
-def _layout(look: Look, height: float, top: int, bottom: int) -> dict[str, Any]:
+def _layout(look: Style, height: float, top: int, bottom: int) -> dict[str, Any]:
     return {
         "font": {"family": FONT, "size": 13, "color": look.ink},
         "paper_bgcolor": look.paper,
@@ -89,7 +89,7 @@ def _layout(look: Look, height: float, top: int, bottom: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _axis(look: Look) -> dict[str, Any]:
+def _axis(look: Style) -> dict[str, Any]:
     return {
         "gridcolor": look.rule,
         "linecolor": look.ink,
@@ -123,7 +123,7 @@ def _height(picture: Picture) -> int:
 Parts = tuple[dict[str, Any], dict[str, Any], list[Trace], dict[str, list[dict[str, Any]]]]
 
 
-def _parts(picture: Picture, look: Look) -> Parts:
+def _parts(picture: Picture, look: Style) -> Parts:
     drawing = picture.drawing
     if isinstance(drawing, Lines):
         return _lines(drawing, look)
@@ -132,7 +132,7 @@ def _parts(picture: Picture, look: Look) -> Parts:
     return _grid(drawing, look)
 
 
-def _lines(drawing: Lines, look: Look) -> Parts:
+def _lines(drawing: Lines, look: Style) -> Parts:
     traces: list[Trace] = []
     first, last = across_axis(drawing)
     for number, curve in enumerate(drawing.curves):
@@ -173,7 +173,7 @@ def _lines(drawing: Lines, look: Look) -> Parts:
     return across, up, traces, {"shapes": [], "notes": []}
 
 
-def _bars(drawing: Bars, look: Look) -> Parts:
+def _bars(drawing: Bars, look: Style) -> Parts:
     places = list(range(len(drawing.labels)))
     marked = list(drawing.marked) or [False] * len(places)
     most = max([*drawing.values, *(drawing.high or ()), drawing.line or 0.0, 1e-9])
@@ -220,7 +220,7 @@ def _bars(drawing: Bars, look: Look) -> Parts:
     return across, _names(drawing.labels), [trace], more
 
 
-def _grid(drawing: Grid, look: Look) -> Parts:
+def _grid(drawing: Grid, look: Style) -> Parts:
     traces = []
     for full, symbol, key in zip(
         (True, False), ("square", "square-open"), drawing.keys, strict=True

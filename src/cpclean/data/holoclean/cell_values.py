@@ -12,7 +12,13 @@ import numpy as np
 from cpclean.data.coding import objects
 from cpclean.data.columns import OTHER, Column
 from cpclean.data.holoclean.counts import Attribute, Bools, Ints
-from cpclean.data.holoclean.holo_model import Domains, HoloModel, HoloSettings, fit_model, softmax
+from cpclean.data.holoclean.holo_model import (
+    CellDomains,
+    HoloModel,
+    HoloSettings,
+    fit_model,
+    softmax,
+)
 from cpclean.data.ragged import Ragged
 from cpclean.data.rows import Floats
 
@@ -22,7 +28,7 @@ class _Answers:
     """The domains of all holes of one attribute, the chances of their values, and the repairs."""
 
     rows: Ints  # the rows of the holes, in ascending order
-    domains: Domains
+    domains: CellDomains
     chances: Floats
     best: Ints
 
@@ -120,7 +126,7 @@ class HoloCells:
         return shares
 
     def _features(self, row: int, a: int, codes: Ints) -> Floats:
-        domains = Domains(np.array([0, len(codes)]), codes)
+        domains = CellDomains(np.array([0, len(codes)]), codes)
         return self.model.features(a, self._codes[[row]], domains)
 
     def _rest(self, row: int, a: int, features: Floats, others: list[bool]) -> Floats:

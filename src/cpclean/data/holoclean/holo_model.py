@@ -88,7 +88,7 @@ class HoloSettings:
 
 
 @dataclass(frozen=True)
-class Domains:
+class CellDomains:
     """The domains of some cells of one attribute, one after the other.
 
     Those of cell i are values[starts[i]:starts[i + 1]], codes in ascending order.
@@ -115,7 +115,7 @@ class HoloModel:
     pairs: tuple[tuple[PairCounts | None, ...], ...]  # of A given B; none for A itself
     weights: Floats
 
-    def domains(self, a: int, rows: Ints, observed: bool = False) -> Domains:
+    def domains(self, a: int, rows: Ints, observed: bool = False) -> CellDomains:
         """Step 3, for the cells of attribute `a` in these rows, shape (n, n_columns).
 
         If `observed`, the rows are those learnt from, and their cells are taken as if empty. The
@@ -132,7 +132,7 @@ class HoloModel:
         frequent = self.attributes[a].frequent[: self.settings.fallback]
         keys = np.union1d(keys, (few[:, None] * size + frequent).ravel())
         starts = np.searchsorted(keys, np.arange(len(rows) + 1) * size)
-        return Domains(starts, keys % size)
+        return CellDomains(starts, keys % size)
 
     def _proposed(self, pair: PairCounts, given: Ints, own: Ints | None) -> Ints:
         """Cell number * size + value, for the values that one other attribute proposes."""
@@ -153,7 +153,7 @@ class HoloModel:
         counts = pair.counts[chosen] - (keys % pair.size == own[cells])
         return np.asarray(keys[counts > share * (pair.given[given[cells]] - spare)])
 
-    def features(self, a: int, rows: Ints, domains: Domains, observed: bool = False) -> Floats:
+    def features(self, a: int, rows: Ints, domains: CellDomains, observed: bool = False) -> Floats:
         """Step 4: one line per value of the domains, one column per attribute; `a`: frequency."""
         cells, values = domains.cells, domains.values
         made = np.zeros((len(values), len(self.attributes)))
@@ -170,7 +170,7 @@ class HoloModel:
                 made[:, b] = counts / np.maximum(totals, 1)
         return made
 
-    def chances(self, a: int, rows: Ints) -> tuple[Domains, Floats, Ints]:
+    def chances(self, a: int, rows: Ints) -> tuple[CellDomains, Floats, Ints]:
         """Steps 5 and 6: domains of empty cells, the softmax over each, and its likeliest value.
 
         At equal chances the more frequent value is the repair, then the smaller code.
@@ -181,7 +181,7 @@ class HoloModel:
             scores.append(self.features(a, block, parts[-1]) @ self.weights[a])
         lengths = np.concatenate([np.diff(part.starts) for part in parts])
         starts = np.concatenate([[0], np.cumsum(lengths)])
-        domains = Domains(starts, np.concatenate([part.values for part in parts]))
+        domains = CellDomains(starts, np.concatenate([part.values for part in parts]))
         chances = softmax(np.concatenate(scores), domains.starts)
         counts = self.attributes[a].counts[domains.values]
         order = np.lexsort((domains.values, -counts, -chances.round(12), domains.cells))

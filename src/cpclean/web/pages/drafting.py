@@ -44,7 +44,7 @@ class ColumnLook:
 
 
 @dataclass(frozen=True)
-class Look:
+class FileLook:
     """What the second step shows of a file."""
 
     names: list[str]
@@ -59,7 +59,7 @@ class Look:
 # -- looking ---------------------------------------------------------------------------------------
 
 
-def look(draft: Draft, form: SetupForm, files: Files | None = None) -> Look:
+def look(draft: Draft, form: SetupForm, files: Files | None = None) -> FileLook:
     """The columns of a file under the choices so far; files that are open already are used."""
     files = files or draft.files()
     source, choices = files.table, form.choices(files)
@@ -84,7 +84,7 @@ def look(draft: Draft, form: SetupForm, files: Files | None = None) -> Look:
     ]
     said_of_rows = _row_notes(frame, files, choices, form)
     words = [sentence(said(one, "page")) for one in (*said_of_rows, *notes, *others)]
-    return Look(
+    return FileLook(
         [column.name for column in columns],
         choices.label,
         shown,

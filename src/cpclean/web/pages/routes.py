@@ -20,7 +20,7 @@ from cpclean.web.pages.asking import Asking
 from cpclean.web.pages.naming import Naming
 from cpclean.web.pages.overview import Overview
 from cpclean.web.pages.rendering import HERE, Rendering
-from cpclean.web.pages.setup import Setup
+from cpclean.web.pages.setup import SetupPages
 
 # What pages and reports share: the colours, and the classes of pictures.
 SHEETS = {name: files("cpclean.report") / "templates" / name for name in ("colours.css", "svg.css")}
@@ -30,7 +30,7 @@ def routes(workplace: Workplace, security: Security) -> list[BaseRoute]:
     """The routes of all pages, their styles and scripts."""
     rendering = Rendering(workplace, security)
     naming, asking, overview = Naming(rendering), Asking(rendering), Overview(rendering)
-    setup = Setup(workplace, rendering.page)
+    setup = SetupPages(workplace, rendering.page)
     shown = {
         "/question": asking.question,
         "/progress": overview.progress,

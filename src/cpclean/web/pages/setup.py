@@ -24,7 +24,7 @@ from cpclean.intake.reading import SUFFIXES
 from cpclean.intake.sentences import said
 from cpclean.web.desk.workplace import Workplace
 from cpclean.web.pages import forms, wording
-from cpclean.web.pages.drafting import Look, look, project_of
+from cpclean.web.pages.drafting import FileLook, look, project_of
 from cpclean.web.pages.drafts import (
     DECIMALS,
     ENCODINGS,
@@ -39,7 +39,7 @@ ACCEPT = ",".join(dict.fromkeys("." + one.rsplit(".", 1)[1] for one in SUFFIXES)
 _PIECE = 2**20
 
 
-class Setup:
+class SetupPages:
     """The two steps: the file, then its label and columns.
 
     Parameters
@@ -175,7 +175,7 @@ class Setup:
         step: _Step,
         error: Exception | None = None,
         note: str = "",
-        seen: Look | None = None,
+        seen: FileLook | None = None,
     ) -> Response:
         if seen is None:
             seen, problem = _seen(step)
@@ -210,7 +210,7 @@ class _Step:
         return self.choice.layout(self.files)
 
 
-def _seen(step: _Step) -> tuple[Look, Exception | None]:
+def _seen(step: _Step) -> tuple[FileLook, Exception | None]:
     """The file under the choices; what cannot be shown so is shown as it was detected."""
     first: Exception | None = None
     for tried in (step.choice, step.choice.without_kinds(), step.choice.as_found()):
