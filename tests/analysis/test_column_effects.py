@@ -38,7 +38,7 @@ def certain_share(data, points, k, candidates):
 def possible_shares(table, points, k, name):
     """Every way to fill one column: how likely it is, and the share that is certain then."""
     data, column = table.dataset, list(table.names).index(name)
-    feature = table.encoding.features[column]
+    feature = table.space.features[column]
     rows = np.flatnonzero(table.holes[:, column]).tolist()
     all_candidates = [data.candidates(row).tolist() for row in range(data.n_rows)]
     choices = []

@@ -216,7 +216,7 @@ def test_versions_as_imputers_frames_and_arrays() -> None:
     open_ = pl.DataFrame({"x": [0.0, 3.0, 4.0], "town": ["A", "B", None]})
     given = {"zero": SimpleImputer(strategy="constant", fill_value=0.0), "w": whole, "o": open_}
     zero, first, second = versions_of(source_of(table), given)
-    town = table.encoding.features[1]
+    town = table.space.features[1]
     assert town is not None
     assert zero.rows[1, 0] == 0.0
     assert (first.rows[1, 0], second.rows[1, 0]) == (0.25, 0.75)

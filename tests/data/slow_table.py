@@ -156,7 +156,7 @@ def weights_of(
 
 def vector(table: IncompleteTable, cell: int, value: Any) -> list[float]:
     """A value of a column in the features of that column."""
-    feature = table.encoding.features[cell]
+    feature = table.space.features[cell]
     assert feature is not None
     if feature.kind != "categorical":
         return [(value - feature.shift) * feature.scale]
@@ -187,7 +187,7 @@ def dataset(table: IncompleteTable, options: dict[int, Options], prior: str) -> 
     """The table in its space, row by row."""
     candidates: list[Any] = []
     priors: list[Any] = []
-    placed = [cell for cell, one in enumerate(table.encoding.features) if one is not None]
+    placed = [cell for cell, one in enumerate(table.space.features) if one is not None]
     for row in range(table.n_rows):
         base = [one for cell in placed for one in vector(table, cell, values_of(table, cell)[row])]
         own = options.get(row, Options((), ()))
@@ -215,7 +215,7 @@ def versions(
     table: IncompleteTable, row: int, base: list[float], own: Options, prior: str
 ) -> tuple[Any, Any]:
     """Candidates that belong together: those equal in the space's columns are one."""
-    placed = [n for n, cell in enumerate(own.cells) if table.encoding.features[cell] is not None]
+    placed = [n for n, cell in enumerate(own.cells) if table.space.features[cell] is not None]
     cells = [own.cells[n] for n in placed]
     whole = list(zip(*own.values, strict=True))
     given = [1.0] * len(whole) if own.weights is None else list(own.weights)
@@ -239,7 +239,7 @@ def versions(
 
 
 def _columns(table: IncompleteTable, cell: int) -> range:
-    feature = table.encoding.features[cell]
+    feature = table.space.features[cell]
     assert feature is not None
     return range(feature.start, feature.stop)
 

@@ -18,26 +18,26 @@ from hypothesis import strategies as st
 from cpclean import CertainKNeighborsClassifier, IncompleteTable
 from cpclean.data.column_reading import column_from_objects
 from cpclean.data.columns import ABSENT, OTHER
-from cpclean.data.spaces.plain import Encoding, UnseenCategoryWarning, fit_encoding
+from cpclean.data.spaces.plain import PlainSpace, UnseenCategoryWarning, fit_plain_space
 from cpclean.errors import TableError
 
 AGES = [20.0, None, 30.0, 60.0]
 CITIES = ["B", "A", None, "C"]
 
 
-def fitted(proposed: Any = None, **options: Any) -> Encoding:
+def fitted(proposed: Any = None, **options: Any) -> PlainSpace:
     columns = [column_from_objects("age", AGES), column_from_objects("city", CITIES)]
-    return fit_encoding(columns, proposed or {}, **options)
+    return fit_plain_space(columns, proposed or {}, **options)
 
 
-def space(encoding: Encoding, ages: list[Any], cities: list[Any]) -> np.ndarray:
+def space(encoding: PlainSpace, ages: list[Any], cities: list[Any]) -> np.ndarray:
     return encoding.encode(
         [column_from_objects("age", ages), column_from_objects("city", cities, "categorical")]
     )
 
 
-def repickled(encoding: Encoding) -> Encoding:
-    again: Encoding = pickle.loads(pickle.dumps(encoding))
+def repickled(encoding: PlainSpace) -> PlainSpace:
+    again: PlainSpace = pickle.loads(pickle.dumps(encoding))
     return again
 
 
@@ -89,8 +89,8 @@ def test_categories_may_be_named_before_anybody_has_seen_them() -> None:
 def test_categories_of_kinds_that_cannot_be_sorted() -> None:
     column = column_from_objects("c", [1j, "a", (1, "x"), ("x", 1), 2j, 3])
     backwards = column_from_objects("c", [3, 2j, ("x", 1), (1, "x"), "a", 1j])
-    (feature,) = fit_encoding([column], {}).features
-    (again,) = fit_encoding([backwards], {}).features
+    (feature,) = fit_plain_space([column], {}).features
+    (again,) = fit_plain_space([backwards], {}).features
     assert feature is not None
     assert feature == again
     assert len(feature.categories) == 6
@@ -130,7 +130,7 @@ def test_the_same_is_told_once() -> None:
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, repickled])
-def test_a_copy_tells_again(copied: Callable[[Encoding], Encoding]) -> None:
+def test_a_copy_tells_again(copied: Callable[[PlainSpace], PlainSpace]) -> None:
     encoding = fitted()
     with pytest.warns(UnseenCategoryWarning, match="1 in column 'city'"):
         space(encoding, [20], ["Z"])
@@ -163,13 +163,13 @@ def test_columns_without_information(
     values: list[Any], proposed: list[Any], treatment: str, width: int
 ) -> None:
     columns = [column_from_objects("c", values), column_from_objects("d", [True, False])]
-    encoding = fit_encoding(columns, {0: proposed})
+    encoding = fit_plain_space(columns, {0: proposed})
     assert encoding.decisions[0].words == treatment
     assert encoding.n_features == 1 + width
 
 
 def test_candidates_alone_span_the_range_where_nothing_else_does() -> None:
-    encoding = fit_encoding([column_from_objects("c", [1, 1, None])], {0: [1.0, 3.0]})
+    encoding = fit_plain_space([column_from_objects("c", [1, 1, None])], {0: [1.0, 3.0]})
     assert encoding.encode([column_from_objects("c", [1, 3, 2])]).tolist() == [[0], [1], [0.5]]
 
 
@@ -177,7 +177,7 @@ def test_candidates_alone_span_the_range_where_nothing_else_does() -> None:
 def test_observed_numbers_fill_the_unit_range(values: list[float]) -> None:
     assume(max(values) - min(values) > 1e-300)  # else it cannot be scaled, and says so
     column = column_from_objects("c", [*values, None])
-    X = fit_encoding([column], {}).encode([column_from_objects("c", values)])
+    X = fit_plain_space([column], {}).encode([column_from_objects("c", values)])
     assert X.min() == 0.0
     assert X.max() == pytest.approx(1.0)
     assert (np.argsort(X[:, 0]) == np.argsort(values)).all() or len(set(X[:, 0])) < len(values)
@@ -213,4 +213,4 @@ def test_bad_options(options: dict[str, Any], message: str) -> None:
 @pytest.mark.parametrize("scaling", ["minmax", "standard"])
 def test_numbers_that_cannot_be_scaled(values: list[float], scaling: str) -> None:
     with pytest.raises(TableError, match="column 'c' cannot be scaled: its values from"):
-        fit_encoding([column_from_objects("c", values)], {}, scaling)
+        fit_plain_space([column_from_objects("c", values)], {}, scaling)

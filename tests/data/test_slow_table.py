@@ -86,7 +86,7 @@ def test_default_repairs(prior: str, block: int) -> None:
         made += 1
         options = slow.default_options(table)
         assert repr(dict(table.options)) == repr(options)
-        for cell, feature in enumerate(table.encoding.features):
+        for cell, feature in enumerate(table.space.features):
             if feature is None:
                 continue
             if feature.kind == "categorical":

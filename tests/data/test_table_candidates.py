@@ -70,7 +70,7 @@ def test_weights_of_columns_stretch_them(weights: dict[str, float]) -> None:
     plain = IncompleteTable(FRAME, "y", prior="uniform")
     table = IncompleteTable(FRAME, "y", prior="uniform", weights=weights)
     stretch = np.ones(plain.dataset.n_features)
-    for feature in plain.encoding.features:
+    for feature in plain.space.features:
         assert feature is not None
         stretch[feature.start : feature.stop] = weights.get(feature.name, 1.0)
     for row in range(6):
@@ -104,7 +104,7 @@ def test_a_table_is_the_dataset_built_by_hand(rows: list[tuple[Any, ...]], whole
         for one in table.candidates(row):
             for name, value in one.items():
                 values.setdefault(name, []).append(value)
-        spots = {f.name: f for f in table.encoding.features if f is not None}
+        spots = {f.name: f for f in table.space.features if f is not None}
         expected_rows.append(
             FactoredRow(
                 vectors[0],

@@ -193,7 +193,7 @@ def test_every_bit_comes_back(case, recwarn):
     ]
     assert again.digest() == case.digest()
     assert dict(again.table.options.items()) == dict(case.table.options.items())
-    assert again.table.encoding == case.table.encoding
+    assert again.table.space == case.table.space
     assert again.settings == case.settings
     assert again.belongs == case.belongs
     assert [again.table.row(n) for n in range(case.n_rows)] == [

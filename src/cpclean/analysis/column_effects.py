@@ -162,7 +162,7 @@ def _each(
     for number, column in enumerate(table.report):
         if progress is not None:
             progress(column.name)
-        feature = table.encoding.features[number]
+        feature = table.space.features[number]
         cells = {}
         if len(doubtful) and feature is not None:
             cells = _open_cells(data, holes[:, number], (feature.start, feature.stop))

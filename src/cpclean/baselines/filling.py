@@ -60,7 +60,7 @@ def _usual(
     domain = whole_domain(trusted)
     if rank < len(domain):
         return domain[rank]
-    feature = table.encoding.features[place]
+    feature = table.space.features[place]
     if trusted.kind == "boolean" or feature is None:
         return domain[-1]
     return OTHER if OTHER in feature.categories else ABSENT
@@ -129,7 +129,7 @@ def by_frame(table: IncompleteTable, frame: Any, what: str) -> Filled:
         )
     filled = columns_from(frame, kinds, table.null_tokens)
     filled = [column for column in filled if column.name in given]
-    for place, (column, feature) in enumerate(zip(filled, table.encoding.features, strict=True)):
+    for place, (column, feature) in enumerate(zip(filled, table.space.features, strict=True)):
         if len(column.values) != table.n_rows:
             raise TableError(
                 f"{what} must have one row per row of the table, {table.n_rows} in all; "
@@ -150,11 +150,11 @@ def by_frame(table: IncompleteTable, frame: Any, what: str) -> Filled:
 def encoded(table: IncompleteTable, filled: Filled) -> Floats:
     """Filled columns as vectors; a category that the space does not have is no category."""
     columns = []
-    for column, feature in zip(filled, table.encoding.features, strict=True):
+    for column, feature in zip(filled, table.space.features, strict=True):
         if feature is not None and column.kind == "categorical":
             column = with_absent(column, feature.categories)
         columns.append(column)
-    return table.encoding.encode(columns)
+    return table.space.encode(columns)
 
 
 def with_absent(column: Column, known: Iterable[Any]) -> Column:
@@ -177,8 +177,8 @@ def with_holes(source: Source) -> Floats:
     if source.table is None:
         return _where_candidates_differ(source.dataset)
     table = source.table
-    rows = table.encoding.encode(by_rule(table))
-    for place, feature in enumerate(table.encoding.features):
+    rows = table.space.encode(by_rule(table))
+    for place, feature in enumerate(table.space.features):
         if feature is not None:
             rows[table.holes[:, place], feature.start : feature.stop] = np.nan
     return rows

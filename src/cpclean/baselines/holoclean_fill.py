@@ -118,7 +118,7 @@ class HoloClean(World):
         return made if is_frame(data) else made.to_numpy()
 
     def _rows(self, source: Source) -> Floats:
-        return self._table(source).encoding.encode(self._filled(self._table(source), source))
+        return self._table(source).space.encode(self._filled(self._table(source), source))
 
     def _filled(self, table: IncompleteTable, source: Source) -> Filled:
         answers = holo_cells(table.columns, table.holes, self._settings())

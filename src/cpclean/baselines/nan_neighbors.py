@@ -72,7 +72,7 @@ class NanEuclideanNeighbors(Baseline):
                 'count="column" needs a table: an IncompleteDataset has no columns. '
                 'Fit the table, or use count="feature".'
             )
-        features = source.table.encoding.features
+        features = source.table.space.features
         return np.array([feature.start for feature in features if feature is not None])
 
     def distances(self, X: Any) -> Floats:

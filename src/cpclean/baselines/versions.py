@@ -92,7 +92,7 @@ def _by_rules(table: IncompleteTable) -> Iterator[Version]:
         for other, rank in categories.items():
             filled = by_rule(table, rule, rank)
             name = ", ".join(part for part in (one, other) if part) or "as it is"
-            yield Version(name, table.encoding.encode(filled), filled)
+            yield Version(name, table.space.encode(filled), filled)
 
 
 def _version(source: Source, name: str, given: Any) -> Version:

@@ -114,7 +114,7 @@ def default_rows(source: Source) -> Floats:
     if known is not None:
         return source.rows(known, "the space's default")
     if source.table is not None:
-        return source.table.encoding.encode(by_rule(source.table))
+        return source.table.space.encode(by_rule(source.table))
     data = source.dataset
     likely = [int(np.argmax(data.prior(row))) for row in range(data.n_rows)]
     return np.stack([data.candidate(row, number) for row, number in enumerate(likely)])
@@ -206,7 +206,7 @@ def imputed_rows(source: Source, imputer: Any) -> Floats:
     """The training rows as an imputer fills them."""
     check_imputer(imputer)
     if source.table is not None:
-        return source.table.encoding.encode(by_imputer(source.table, imputer))
+        return source.table.space.encode(by_imputer(source.table, imputer))
     rows = with_holes(source)
     filled = np.asarray(clone(imputer, safe=False).fit_transform(rows), dtype=np.float64)
     if filled.shape != rows.shape or np.isnan(filled).any():

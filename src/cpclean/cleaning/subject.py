@@ -18,7 +18,7 @@ from cpclean.data.columns import Column
 from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.nulls import is_null
 from cpclean.data.rows import Floats, as_floats
-from cpclean.data.spaces.plain import Feature
+from cpclean.data.spaces.features import Feature
 from cpclean.data.table import IncompleteTable
 from cpclean.data.values import (
     categories_of,
@@ -174,7 +174,7 @@ class TableSubject:
     def cells(self, row: int) -> dict[Any, Span]:
         found = {}
         for cell in self.table.options_of(row).cells:
-            feature = self.table.encoding.features[cell]
+            feature = self.table.space.features[cell]
             if feature is not None:
                 found[self.table.names[cell]] = (feature.start, feature.stop)
         return found
@@ -218,7 +218,7 @@ class TableSubject:
                 f"its columns are {offenders(map(repr, self.table.names))}."
             )
         number = self.table.names.index(name)
-        return self.table.columns[number], self.table.encoding.features[number]
+        return self.table.columns[number], self.table.space.features[number]
 
     def plain(self, known: Known) -> Any:
         """What is known, in plain values that can be saved as JSON."""

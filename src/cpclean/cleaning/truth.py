@@ -38,7 +38,7 @@ def _others(table: IncompleteTable, row: int) -> dict[int, int]:
     """The number of the value "other" of each cell, by the cell's first column in the space."""
     options, found = table.options_of(row), {}
     for cell, values in zip(options.cells, options.values, strict=True):
-        feature = table.encoding.features[cell]
+        feature = table.space.features[cell]
         if feature is not None and not options.joint and OTHER in values:
             found[feature.start] = values.index(OTHER)
     return found

@@ -58,7 +58,7 @@ def _check_same(rows: Any, file: str, training: Training, task: Task) -> None:
     for number, mine in enumerate(table.columns):
         column, holes = theirs[mine.name], table.holes[:, number]
         both = ~holes & ~column.missing
-        if table.encoding.features[number] is not None:
+        if table.space.features[number] is not None:
             lacking = np.flatnonzero(column.missing)
             unknown += [f"row {task.row_names[row]}, {mine.name!r}" for row in lacking.tolist()]
         if column.kind == mine.kind:

@@ -22,7 +22,7 @@ from cpclean.data.ragged import Ragged
 from cpclean.data.row_arrays import RowArrays, runs, starts_of
 from cpclean.data.row_options import TableOptions
 from cpclean.data.rows import MAX_ROW_CANDIDATES, Floats, Ints, check_finite
-from cpclean.data.spaces.plain import Encoding
+from cpclean.data.spaces.table_space import TableSpace
 from cpclean.errors import DataError
 
 # Doubles that candidates which belong together may take up at a time.
@@ -42,7 +42,7 @@ class _Cells(NamedTuple):
 
 
 def encoded_rows(
-    columns: Sequence[Column], options: TableOptions, space: Encoding, priors: CellPriors
+    columns: Sequence[Column], options: TableOptions, space: TableSpace, priors: CellPriors
 ) -> RowArrays:
     """The rows of a table in its space.
 
@@ -51,7 +51,7 @@ def encoded_rows(
     columns : sequence of Column
     options : TableOptions
         Of the columns that have a place in the space, and no others.
-    space : Encoding
+    space : TableSpace
     priors : CellPriors
     """
     base = space.encode_with_holes(columns)
@@ -66,7 +66,7 @@ def encoded_rows(
 
 
 def _combined(
-    base: Floats, options: TableOptions, space: Encoding, priors: CellPriors
+    base: Floats, options: TableOptions, space: TableSpace, priors: CellPriors
 ) -> Iterator[_Cells]:
     alone = ~options.joint[options.owner]
     _check_counts(options)
@@ -123,7 +123,7 @@ def _check_counts(options: TableOptions) -> None:
 
 
 def _joint(
-    base: Floats, options: TableOptions, space: Encoding, priors: CellPriors
+    base: Floats, options: TableOptions, space: TableSpace, priors: CellPriors
 ) -> Iterator[_Cells]:
     (places,) = np.nonzero(options.joint)
     if not len(places):

@@ -41,7 +41,8 @@ from cpclean.data.repairs import (
 )
 from cpclean.data.row_options import Options, TableOptions
 from cpclean.data.rows import Bools, Floats
-from cpclean.data.spaces.plain import Encoding, fit_encoding
+from cpclean.data.spaces.plain import fit_plain_space
+from cpclean.data.spaces.table_space import TableSpace
 from cpclean.data.suspects import blanked, suspect_mask
 from cpclean.errors import TableError, TableWarning, UnknownRowError, offenders
 
@@ -75,7 +76,7 @@ class TableParts:
     columns: tuple[Column, ...]
     holes: Bools  # (n_rows, n_columns)
     options: TableOptions
-    encoding: Encoding
+    space: TableSpace
     dataset: IncompleteDataset
 
 
@@ -137,7 +138,7 @@ class IncompleteTable:
         Where a cell is null or suspect.
     options : TableOptions
         The candidates of the holes, in stored values; `options_of` returns those of one row.
-    encoding : Encoding
+    space : TableSpace
         How columns become features of the space.
     frame_kind : FrameKind
         What is needed to make a frame of the same kind.
@@ -211,9 +212,9 @@ class IncompleteTable:
         self.options = capped(options, self.columns, max_candidates)
         proposed = proposed_values(self.options)
         _warn(known, proposed, classes)
-        self.encoding = fit_encoding(known, proposed, scaling, weights, categories)
+        self.space: TableSpace = fit_plain_space(known, proposed, scaling, weights, categories)
         priors = CellPriors(prior_beside(repair, prior), known, codes, ~self.holes)
-        rows = encoded_rows(self.columns, self._options_in_space, self.encoding, priors)
+        rows = encoded_rows(self.columns, self._options_in_space, self.space, priors)
         self.dataset = IncompleteDataset.from_arrays(rows, codes, classes)
 
     @classmethod
@@ -269,7 +270,7 @@ class IncompleteTable:
 
     @cached_property
     def _options_in_space(self) -> TableOptions:
-        inside = [feature is not None for feature in self.encoding.features]
+        inside = [feature is not None for feature in self.space.features]
         return in_space(self.options, np.array(inside))
 
     @cached_property
@@ -280,14 +281,14 @@ class IncompleteTable:
                 column.kind,
                 int(self.holes[:, number].sum()),
                 column.n_distinct,
-                self.encoding.decisions[number],
+                self.space.decisions[number],
             )
             for number, column in enumerate(self.columns)
         )
 
     def encode(self, frame: Any) -> Floats:
         """Complete rows of another frame, with the same columns, as vectors of the space."""
-        return self.encoding.encode(self._aligned(frame))
+        return self.space.encode(self._aligned(frame))
 
     def points(self, frame: Any) -> Points:
         """Complete rows of another frame, encoded once: for queries, sessions and tasks."""
@@ -352,13 +353,11 @@ class IncompleteTable:
             raise TableError(_difference(self.names, names))
         columns = [
             _as_trained(theirs, mine) if feature is not None and theirs.n_observed else theirs
-            for mine, theirs, feature in zip(
-                self.columns, given, self.encoding.features, strict=True
-            )
+            for mine, theirs, feature in zip(self.columns, given, self.space.features, strict=True)
         ]
         holes = [
             (column.name, row)
-            for column, feature in zip(columns, self.encoding.features, strict=True)
+            for column, feature in zip(columns, self.space.features, strict=True)
             if feature is not None
             for row in np.flatnonzero(column.missing).tolist()
         ]

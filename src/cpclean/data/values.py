@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from cpclean.data.columns import ABSENT, OTHER, Column, checked
 from cpclean.data.nulls import is_null
-from cpclean.data.spaces.plain import Feature
+from cpclean.data.spaces.features import Feature
 from cpclean.errors import AnswerError, CPCleanError, TableError
 
 # What a person has to type, by the kind of the column.

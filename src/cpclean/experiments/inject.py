@@ -137,7 +137,7 @@ def accuracy_losses(frame: Any, labels: npt.ArrayLike, n_neighbors: int = 3) -> 
     everything = np.ones(space.shape[1], dtype=bool)
     whole = accuracy(everything)
     losses = []
-    for feature in table.encoding.features:
+    for feature in table.space.features:
         kept = everything.copy()
         if feature is not None:
             kept[feature.start : feature.stop] = False

@@ -152,7 +152,7 @@ def load_space(folder: str | Path, prior: Any = "uniform", n_val: int | None = 1
         default=table.encode(read_csv(place / "X_train_repairs" / "mean.csv")),
         build=build,
         versions={
-            file.stem: table.encoding.encode(columns)
+            file.stem: table.space.encode(columns)
             for file, columns in zip(files, tables, strict=True)
         },
     )

@@ -21,7 +21,9 @@ from cpclean.data.frames import FrameKind
 from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.row_arrays import RowArrays
 from cpclean.data.row_options import Options, TableOptions
-from cpclean.data.spaces.plain import Encoding, Feature
+from cpclean.data.spaces.features import Feature
+from cpclean.data.spaces.plain import PlainSpace
+from cpclean.data.spaces.table_space import TableSpace
 from cpclean.data.table import IncompleteTable, TableParts
 from cpclean.projects.frame_bytes import is_installed, pack_index, unpack_index
 from cpclean.projects.packing import Packer, Unpacker
@@ -43,7 +45,7 @@ def pack_table(table: IncompleteTable, into: Packer) -> Any:
         "columns": [_packed_column(column, into) for column in table.columns],
         "holes": into.array(table.holes, "the holes"),
         "options": _packed_options(table.options, table.columns),
-        "encoding": _packed_encoding(table.encoding),
+        "encoding": _packed_space(table.space),
         "dataset": pack_dataset(table.dataset, into),
     }
 
@@ -66,7 +68,7 @@ def unpack_table(stored: Any, source: Unpacker) -> IncompleteTable:
             columns=columns,
             holes=source.array(stored["holes"]),
             options=_unpacked_options(stored["options"]),
-            encoding=_unpacked_encoding(stored["encoding"]),
+            space=_unpacked_space(stored["encoding"]),
             dataset=unpack_dataset(stored["dataset"], source),
         )
     )
@@ -132,9 +134,9 @@ def _unpacked_options(stored: Any) -> TableOptions:
 # -- the space -----------------------------------------------------------------------------------
 
 
-def _packed_encoding(encoding: Encoding) -> Any:
+def _packed_space(space: TableSpace) -> Any:
     features: list[dict[str, Any] | None] = []
-    for feature in encoding.features:
+    for feature in space.features:
         if feature is None:
             features.append(None)
             continue
@@ -143,18 +145,18 @@ def _packed_encoding(encoding: Encoding) -> Any:
         features.append({**asdict(feature), "categories": categories})
     return {
         "features": features,
-        "treatments": [one.words for one in encoding.decisions],
-        "n_features": encoding.n_features,
+        "treatments": [one.words for one in space.decisions],
+        "n_features": space.n_features,
     }
 
 
-def _unpacked_encoding(stored: Any) -> Encoding:
+def _unpacked_space(stored: Any) -> PlainSpace:
     features = [
         one and Feature(**{**one, "categories": tuple(map(unpacked, one["categories"]))})
         for one in stored["features"]
     ]
     decisions = tuple(map(Decision.from_words, stored["treatments"]))
-    return Encoding(tuple(features), decisions, stored["n_features"])
+    return PlainSpace(tuple(features), decisions, stored["n_features"])
 
 
 def pack_dataset(data: IncompleteDataset, into: Packer) -> Any:

@@ -1,4 +1,4 @@
-"""From raw values to the metric space: scaling, one-hot groups, weights of columns.
+"""The plain space: every column has features of its own, scaled numbers or a one-hot group.
 
 Scales are fitted on observed cells, categories on observed cells and candidates; a hole itself is
 never encoded. A column whose values do not differ has no place in the space. With Euclidean
@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import repeat
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cpclean.data.columns import ABSENT, OTHER, Column
 from cpclean.data.decisions import Decision
-from cpclean.data.rows import Floats, Ints
+from cpclean.data.rows import Floats
+from cpclean.data.spaces.features import Feature
 from cpclean.errors import TableError, TableWarning, offenders
 
 SCALINGS = ("minmax", "standard", "none")
@@ -31,54 +30,8 @@ class UnseenCategoryWarning(TableWarning):
 
 
 @dataclass(frozen=True)
-class Feature:
-    """How one column is encoded: columns start..stop-1 of the space."""
-
-    name: str
-    kind: str
-    start: int
-    stop: int
-    shift: float = 0.0
-    scale: float = 1.0
-    categories: tuple[Hashable, ...] = ()
-
-    def encoded(self, values: Sequence[Any] | npt.NDArray[Any]) -> Floats:
-        """Vectors of shape (len(values), stop - start); a category not known is all zero."""
-        if self.kind != "categorical":
-            numbers = np.asarray(values, dtype=np.float64)
-            return np.asarray(((numbers - self.shift) * self.scale)[:, None])
-        places = self._places(list(values))
-        vectors = np.zeros((len(places), self.stop - self.start))
-        (known,) = np.nonzero(places >= 0)
-        vectors[known, places[known]] = self.scale
-        return vectors
-
-    def write(self, column: Column, space: Floats) -> None:
-        """Encode a column into its place in vectors of the space, which are zero there."""
-        if self.kind != "categorical":
-            space[:, self.start] = (column.values - self.shift) * self.scale
-            return
-        codes, distinct = column.categories
-        places = np.append(self._places(distinct), -1)[codes]  # the last one is that of holes
-        (known,) = np.nonzero(places >= 0)
-        space[known, self.start + places[known]] = self.scale
-
-    def unseen(self, column: Column) -> int:
-        """How many rows have no category that is known; a hole has none."""
-        codes, distinct = column.categories
-        known = {*self.categories, ABSENT}
-        strange = np.array([*(one not in known for one in distinct), True])
-        return int(strange[codes].sum())
-
-    def _places(self, values: Sequence[Any]) -> Ints:
-        """The number of each value among the categories, -1 if it is none of them."""
-        place = {category: number for number, category in enumerate(self.categories)}
-        return np.fromiter(map(place.get, values, repeat(-1)), dtype=np.int64, count=len(values))
-
-
-@dataclass(frozen=True)
-class Encoding:
-    """The metric space of a table; columns that carry no information have no place in it."""
+class PlainSpace:
+    """Columns scaled and weighed; those that carry no information have no place in it."""
 
     features: tuple[Feature | None, ...]  # one per column
     decisions: tuple[Decision, ...]  # one per column
@@ -123,13 +76,13 @@ class Encoding:
         return feature
 
 
-def fit_encoding(
+def fit_plain_space(
     columns: Sequence[Column],
     proposed: Mapping[int, Iterable[Any]],
     scaling: str = "minmax",
     weights: Mapping[str, float] | None = None,
     categories: Mapping[str, Iterable[Any]] | None = None,
-) -> Encoding:
+) -> PlainSpace:
     """Fit the space: on the observed cells, and for categories on the proposed values too.
 
     `categories` names more values of categorical columns, which get a place of their own.
@@ -159,7 +112,7 @@ def fit_encoding(
         raise TableError(
             "no column carries information: every column is constant, empty or of weight 0."
         )
-    return Encoding(tuple(features), tuple(decisions), at)
+    return PlainSpace(tuple(features), tuple(decisions), at)
 
 
 def _decision(column: Column, candidates: list[Any], weight: float) -> Decision:

@@ -104,7 +104,7 @@ def _own_values(desk: Desk, row: int) -> dict[str, list[Choice]]:
     priors = {_first(cell): cell.prior for cell in table.dataset.cells(row)}
     found = {}
     for number, values in zip(inside.cells, inside.values, strict=True):
-        column, feature = table.columns[number], table.encoding.features[number]
+        column, feature = table.columns[number], table.space.features[number]
         assert feature is not None, "cells outside the space are left out"
         shares = np.asarray(priors.get(feature.start, [1.0]), dtype=float)  # none for one value
         found[column.name] = [
