@@ -1,32 +1,12 @@
 """The source tree as the rules of the house read it: modules, stubs, imports."""
 
 import ast
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 SRC = ROOT / "src"
-
-# Offences that are still there, by rule and module: these sets only ever shrink.
-ALLOWED: dict[str, set[str]] = {
-    "forward": set(),
-    "string": set(),
-    "cycle": set(),
-    "private": {
-        "cpclean.data.incomplete",
-        "cpclean.projects.project",
-        "cpclean.projects.table_bytes",
-        "cpclean.storage.following",
-        "cpclean.storage.postgres",
-        "cpclean.storage.sqlite",
-        "cpclean.queries.prepared",
-    },
-    "twice": {
-        "look",
-        "answers",
-    },
-}
 
 
 def source_modules() -> dict[str, Path]:
@@ -59,12 +39,6 @@ def declared(module: str, text: str) -> dict[str, str]:
         name.rpartition(".")[2]: name.rpartition(".")[0]
         for name, _ in imported_names(module, True, text)
     }
-
-
-def remaining(rule: str, complaints: Mapping[str, Collection[str]]) -> list[str]:
-    """All complaints of a rule, but for modules that are still allowed to offend."""
-    left = {module: told for module, told in complaints.items() if module not in ALLOWED[rule]}
-    return sorted(told for module in left for told in left[module])
 
 
 @cache

@@ -283,9 +283,9 @@ def test_a_server_that_stops_and_comes_back(postgres_url, postgres_server, proje
 def test_too_many_at_once(shared_url, project):
     with open_storage(shared_url) as storage:
         storage.create(project)
-        pool = storage._engine.pool
+        pool = storage.engine.pool
         pool._timeout = 0.1
-        taken = [storage._engine.connect() for _ in range(pool.size() + pool._max_overflow)]
+        taken = [storage.engine.connect() for _ in range(pool.size() + pool._max_overflow)]
         with pytest.raises(
             LockedError, match=r"not saved: too many concurrent connections to .*\. Try again"
         ):

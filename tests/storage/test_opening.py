@@ -142,7 +142,7 @@ def test_a_file_that_is_read_only_is_refused(read_only, ordinary_user):
 def test_a_database_from_the_future_is_refused(shared_url, project, monkeypatch):
     with open_storage(shared_url) as storage:
         storage.create(project)
-        with storage._engine.begin() as connection:
+        with storage.engine.begin() as connection:
             connection.execute(sa.text("UPDATE cpclean_schema SET version = 99"))
     with pytest.raises(
         FutureError,
@@ -155,7 +155,7 @@ def test_a_database_from_the_future_is_refused(shared_url, project, monkeypatch)
     "change", ["DELETE FROM cpclean_schema", "UPDATE cpclean_schema SET version=0"]
 )
 def test_a_database_without_a_valid_version_is_refused(shared_url, change):
-    with open_storage(shared_url) as storage, storage._engine.begin() as connection:
+    with open_storage(shared_url) as storage, storage.engine.begin() as connection:
         connection.execute(sa.text(change))
     with pytest.raises(StorageError, match="does not say which version it has"):
         open_storage(shared_url)
@@ -167,7 +167,7 @@ def version_1(shared_url):
     folder = Path(__file__).with_name("version_1")
     saved = json.loads((folder / "tables.json").read_text("utf-8"))
     with open_storage(shared_url) as storage:
-        engine = storage._engine
+        engine = storage.engine
         with engine.begin() as connection:
             schema.METADATA.drop_all(connection)
             for statement in saved["tables"]:
@@ -228,11 +228,11 @@ def described(engine):
 
 def test_a_new_database_is_as_one_of_the_first_version(shared_url, version_1):
     with open_storage(shared_url) as storage:
-        before = described(storage._engine)
-        with storage._engine.begin() as connection:
+        before = described(storage.engine)
+        with storage.engine.begin() as connection:
             schema.METADATA.drop_all(connection)
     with open_storage(shared_url) as storage:
-        assert described(storage._engine) == before
+        assert described(storage.engine) == before
 
 
 def test_tables_are_created_all_or_none(shared_url, project, monkeypatch):
@@ -256,7 +256,7 @@ def test_tables_are_created_all_or_none(shared_url, project, monkeypatch):
 
 
 def test_an_acknowledged_answer_is_on_the_disk(tmp_path):
-    with open_storage(tmp_path / "x.db") as storage, storage._engine.connect() as connection:
+    with open_storage(tmp_path / "x.db") as storage, storage.engine.connect() as connection:
         found = {
             name: connection.exec_driver_sql(f"PRAGMA {name}").scalar()
             for name in ("journal_mode", "synchronous", "foreign_keys")
@@ -314,7 +314,7 @@ def test_other_tables_in_a_server_are_no_obstacle(postgres_url, project):
 def test_a_server_that_does_not_wait_for_the_disk_has_to(postgres_url, postgres_server):
     postgres_server.sql("ALTER ROLE cpclean SET synchronous_commit = off")
     try:
-        with open_storage(postgres_url) as storage, storage._engine.connect() as connection:
+        with open_storage(postgres_url) as storage, storage.engine.connect() as connection:
             assert connection.execute(sa.text("SHOW synchronous_commit")).scalar() == "on"
     finally:
         postgres_server.sql("ALTER ROLE cpclean RESET synchronous_commit")

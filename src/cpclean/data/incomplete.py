@@ -338,7 +338,7 @@ class IncompleteDataset:
         other._arrays, other._unpinned = arrays, self._unpinned
         other._pinned = _changed(self._pinned, row, pinned)
         count = math.prod(len(cell.values) for cell in stored.cells)
-        other.__dict__["candidate_counts"] = _changed(self.candidate_counts, row, count)
+        other.candidate_counts = _changed(self.candidate_counts, row, count)
         other._freeze()
         return other
 

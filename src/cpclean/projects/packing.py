@@ -46,8 +46,8 @@ class Packer:
         """Everything as bytes."""
         text = json.dumps(plain, allow_nan=False, separators=(",", ":")).encode()
         out = io.BytesIO()
-        # No array of objects is among them, so nothing is pickled.
-        np.savez_compressed(out, plain=np.frombuffer(text, dtype=np.uint8), **self._arrays)
+        arrays: dict[str, Any] = {"plain": np.frombuffer(text, dtype=np.uint8), **self._arrays}
+        np.savez_compressed(out, **arrays)  # none of them holds objects, so nothing is pickled
         return out.getvalue()
 
 

@@ -70,7 +70,7 @@ class PostgresStorage(SqlStorage):
 
     @contextmanager
     def _lending(self) -> Iterator[Connection]:
-        with self._engine.begin() as connection:
+        with self.engine.begin() as connection:
             connection.execute(text("SET LOCAL synchronous_commit TO OFF"))
             yield connection
 

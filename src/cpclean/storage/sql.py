@@ -52,7 +52,7 @@ class SqlStorage(Storage):
     begin_alone = ""  # SQL that keeps others from creating the tables at the same time
 
     def __init__(self, name: str, engine: Engine, create: bool) -> None:
-        self.name, self._engine = name, engine
+        self.name, self.engine = name, engine
         self._closed = False
         self._questions: frozenset[int] | None = None
 
@@ -71,7 +71,7 @@ class SqlStorage(Storage):
 
     def _writing(self) -> AbstractContextManager[Connection]:
         """A connection in a transaction that survives a crash once it is committed."""
-        return self._engine.begin()
+        return self.engine.begin()
 
     @abstractmethod
     def _lending(self) -> AbstractContextManager[Connection]:
@@ -83,7 +83,7 @@ class SqlStorage(Storage):
 
     def _reading(self) -> AbstractContextManager[Connection]:
         """A connection in a transaction that writes nothing."""
-        return self._engine.begin()
+        return self.engine.begin()
 
     def _check_place(self) -> None:
         """Raise an error if the database is no longer where it was."""
@@ -233,7 +233,7 @@ class SqlStorage(Storage):
 
     def close(self) -> None:
         self._closed = True
-        self._engine.dispose()
+        self.engine.dispose()
 
     def _now(self, connection: Connection) -> int:
         return int(connection.execute(text(f"SELECT {self.clock}")).scalar_one())

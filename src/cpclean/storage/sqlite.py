@@ -65,7 +65,7 @@ class SqliteStorage(SqlStorage):
     def _let_readers_go_on(self) -> None:
         """Switch to a write-ahead log; not earlier, to leave files of other programs unchanged."""
         try:
-            with self._engine.connect() as connection:
+            with self.engine.connect() as connection:
                 raw: Any = connection.connection.dbapi_connection
                 (mode,) = raw.execute("PRAGMA journal_mode = WAL").fetchone()
                 self._is_ahead = mode == "wal"
@@ -75,15 +75,15 @@ class SqliteStorage(SqlStorage):
             raise self._meaning(problem) from problem
 
     def _writing(self) -> AbstractContextManager[Connection]:
-        return self._in_turn(self._engine)
+        return self._in_turn(self.engine)
 
     def _lending(self) -> AbstractContextManager[Connection]:
         # Without a write-ahead log, which some disks cannot have, leases are saved like events.
         use = "lend" if self._is_ahead else "save"
-        return self._in_turn(self._engine.execution_options(use=use))
+        return self._in_turn(self.engine.execution_options(use=use))
 
     def _reading(self) -> AbstractContextManager[Connection]:
-        return self._engine.execution_options(use="read").begin()
+        return self.engine.execution_options(use="read").begin()
 
     @contextmanager
     def _in_turn(self, engine: Engine) -> Iterator[Connection]:
