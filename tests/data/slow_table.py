@@ -99,6 +99,69 @@ def merged_versions(
     return found
 
 
+def finished(
+    table: IncompleteTable, proposed: dict[int, Options], limit: int | None = None
+) -> dict[int, Options]:
+    """What a repair proposed, in order of columns, with doubted values in front, and cut."""
+    found = {}
+    for row in sorted(proposed):
+        own = proposed[row]
+        order = sorted(range(len(own.cells)), key=own.cells.__getitem__)
+        cells = tuple(own.cells[n] for n in order)
+        lists = [tuple(own.values[n]) for n in order]
+        present = {
+            cell: value for cell in cells if not is_hole(value := values_of(table, cell)[row])
+        }
+        weights = own.weights
+        if own.joint and present:
+            lists, weights = _doubled(cells, lists, present, weights)
+        elif present:
+            lists = [
+                tuple(dict.fromkeys((present[cell], *one))) if cell in present else one
+                for cell, one in zip(cells, lists, strict=True)
+            ]
+        one = Options(cells, tuple(lists), own.joint, weights)
+        found[row] = one if limit is None else cut(table, one, limit)
+    return found
+
+
+def _doubled(
+    cells: tuple[int, ...], lists: list[Any], present: dict[int, Any], weights: Any
+) -> tuple[list[Any], Any]:
+    """All versions with the present values, then all as proposed; equal ones only once."""
+    versions = list(zip(*lists, strict=True))
+    front = [
+        tuple(present.get(cell, value) for cell, value in zip(cells, version, strict=True))
+        for version in versions
+    ]
+    total: dict[Any, float] = {}
+    for number, version in enumerate(front + versions):
+        weight = 1.0 if weights is None else weights[number % len(versions)]
+        total[version] = total.get(version, 0.0) + weight
+    return list(zip(*total, strict=True)), None if weights is None else tuple(total.values())
+
+
+def cut(table: IncompleteTable, own: Options, limit: int) -> Options:
+    """At most so many candidates: the longest list loses values first."""
+    if own.n_candidates <= limit:
+        return own
+    if own.joint:
+        weights = None if own.weights is None else own.weights[:limit]
+        return Options(own.cells, tuple(one[:limit] for one in own.values), True, weights)
+    sizes = [len(one) for one in own.values]
+    while np.prod(sizes, dtype=object) > limit:
+        sizes[sizes.index(max(sizes))] -= 1
+    lists = []
+    for cell, one, size in zip(own.cells, own.values, sizes, strict=True):
+        if table.columns[cell].kind == "categorical":
+            lists.append(one[:size])
+        else:
+            lists.append(
+                tuple(one[n] for n in np.linspace(0, len(one) - 1, size).round().astype(int))
+            )
+    return Options(own.cells, tuple(lists))
+
+
 # -- priors ----------------------------------------------------------------------------------------
 
 

@@ -408,3 +408,9 @@ def test_no_cap_no_warning() -> None:
 def test_the_cap_must_allow_a_candidate() -> None:
     with pytest.raises(TableError, match="max_candidates must be an int of at least 1; got 0"):
         table_of("default", max_candidates=0)
+
+
+def test_imputers_beside_categories_that_are_tuples() -> None:
+    frame = FRAME.assign(city=pd.Series([(1, 2), None, (1, 2), (3, 4), None, (3, 4)], dtype=object))
+    table = IncompleteTable(frame, "y", repairs=[SimpleImputer()])
+    assert {one["city"] for one in table.candidates(1)} == {(1, 2)}
