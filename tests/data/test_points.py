@@ -71,3 +71,19 @@ def test_points_that_have_a_vector():
 def test_a_point_of_several_entries_has_no_one_vector():
     with pytest.raises(AssertionError, match="has no one vector"):
         several().all_vectors()
+
+
+def test_distinct_vectors_are_those_of_a_dict():
+    rng = np.random.default_rng(0)
+    for size in (0, 1, 2, 7, 200):
+        given = rng.integers(-1, 2, (size, 3)) * 0.5
+        points = Points.of(given)
+        expected = dict.fromkeys(map(bytes, given))  # -0.0 is another vector than 0.0
+        assert list(map(bytes, points.vectors)) == list(expected)
+        assert np.array_equal(points.all_vectors(), given)
+
+
+def test_points_without_features_are_all_the_same():
+    points = Points.of(np.empty((3, 0)))
+    assert points.vectors.shape == (1, 0)
+    assert points.vector.tolist() == [0, 0, 0]

@@ -99,11 +99,13 @@ class Points:
 
 def _distinct(vectors: Floats) -> tuple[Floats, Ints]:
     """The distinct vectors, in order of appearance, and where each given one is among them."""
-    places: dict[bytes, int] = {}
-    found = np.array(
-        [places.setdefault(vector.tobytes(), len(places)) for vector in vectors], dtype=np.int64
-    )
-    if len(places) == len(vectors):
-        return vectors, found
-    first = np.unique(found, return_index=True)[1]
-    return vectors[first], found
+    if not vectors.size:
+        return vectors[:1], np.zeros(len(vectors), dtype=np.int64)
+    as_bytes = vectors.view(np.dtype((np.void, vectors.itemsize * vectors.shape[1]))).ravel()
+    _, first, found = np.unique(as_bytes, return_index=True, return_inverse=True)
+    if len(first) == len(vectors):
+        return vectors, np.arange(len(vectors))
+    order = np.argsort(first)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return vectors[first[order]], place[found.ravel()]
