@@ -56,6 +56,7 @@ def test_the_client_says_that_it_is_another_server() -> None:
     assert len(told.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_tumours() -> None:
     told = run("tumours.py", "--sample", 160, "--budget", 8)
     assert "certain before any cleaning" in told
@@ -63,6 +64,7 @@ def test_tumours() -> None:
     assert "the true table" in told
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not DATA.is_dir(), reason="../shared/data is not here")
 def test_credit() -> None:
     told = run("credit.py", "--data-dir", DATA, "--sample", 250, "--top", 3)

@@ -191,6 +191,7 @@ def test_cross_validation_of_frames(make):
     assert scores.mean() > 0.6
 
 
+@pytest.mark.slow
 def test_in_parallel_processes():
     X, y, _ = holey_array(n_rows=60)
     X = np.nan_to_num(X)

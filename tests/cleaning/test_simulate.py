@@ -220,7 +220,7 @@ print("whole", flush=True)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent differently there")
-@pytest.mark.parametrize("seconds", [0.05, 0.131])
+@pytest.mark.parametrize("seconds", [0.05, pytest.param(0.131, marks=pytest.mark.slow)])
 def test_ctrl_c_gives_what_is_done(seconds: float) -> None:
     running = subprocess.Popen(
         [sys.executable, "-c", INTERRUPTED],

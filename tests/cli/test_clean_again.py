@@ -166,6 +166,7 @@ def test_two_at_once_on_one_log(files):
     assert len(events()) == 1
 
 
+@pytest.mark.slow
 @needs_posix
 def test_no_room_for_the_answer(files):
     run(said="1\n")

@@ -48,6 +48,7 @@ def test_a_page_is_written(files: Path) -> None:
     assert not re.search(r"(?:src|href)=[\"']?https?:", page)
 
 
+@pytest.mark.slow
 def test_through_the_real_entry_point(files: Path) -> None:
     code = "from cpclean.cli import main; main()"
     command = [sys.executable, "-c", code, "report", *BASIC, "-o", "-", "--title", "Å & b"]

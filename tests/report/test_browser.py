@@ -54,12 +54,12 @@ class Visit:
 @pytest.mark.parametrize(
     ("name", "width", "scheme"),
     [
-        ("live", PHONE, "light"),
         ("live", PHONE, "dark"),
         ("live", DESK, "light"),
-        ("live", DESK, "dark"),
         ("still", PHONE, "light"),
         ("evil", PHONE, "dark"),
+        pytest.param("live", PHONE, "light", marks=pytest.mark.slow),
+        pytest.param("live", DESK, "dark", marks=pytest.mark.slow),
         pytest.param("still", PHONE, "dark", marks=pytest.mark.slow),
         pytest.param("still", DESK, "light", marks=pytest.mark.slow),
         pytest.param("still", DESK, "dark", marks=pytest.mark.slow),

@@ -187,6 +187,7 @@ def test_pages_at_the_end(nearly_done: Server, looking: Any, scheme: str, width:
     looker.look("export-end")
 
 
+@pytest.mark.slow
 @looks(default=("dark", 390))
 def test_pages_of_a_dispute_and_without_a_server(
     looking: Any, scheme: str, width: int, tmp_path: Path

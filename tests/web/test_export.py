@@ -142,7 +142,7 @@ def test_a_terminal_goes_on_and_takes_back(desk, files):
     (files / "a.jsonl").write_text(desk.export_log(), encoding="utf-8")
     text = run("clean", "train.csv", *OPTIONS, "--log", "a.jsonl", said="u\nq\n").stdout
     assert "Continuing from a.jsonl: 2 answers so far." in text
-    assert "Taken back: row 5" in text
+    assert "Undone: row 5 is open again." in text
     again = run("clean", "train.csv", *OPTIONS, "--log", "a.jsonl", "--json")
     assert json.loads(again.stdout)["answers"] == 1
 

@@ -268,9 +268,7 @@ def test_another_label_than_the_project_has(table, label):
     assert f"its label is 'y', not '{label}'. Use that label, or choose another place" in told
 
 
-@pytest.mark.parametrize(
-    "shared_url", ["sqlite", pytest.param("postgres", marks=pytest.mark.slow)], indirect=True
-)
+@pytest.mark.slow
 def test_two_servers_on_one_database(shared_url):
     stored(shared_url).close()
     servers = Served(shared_url), Served(shared_url)
