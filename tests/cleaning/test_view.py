@@ -130,3 +130,5 @@ def test_points_of_several_entries_count_by_their_weight(data: IncompleteDataset
         bool(alone[0].certain[0] and alone[1].certain[0]),
         bool(alone[2].certain[0]),
     ]
+    np.testing.assert_allclose(view.shares, world_shares(data, points, 1), rtol=1e-12)
+    assert view.shares[0] == pytest.approx(0.75 * alone[0].shares[0] + 0.25 * alone[1].shares[0])

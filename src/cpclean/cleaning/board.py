@@ -57,6 +57,9 @@ class Change:
 class Board:
     """The validation points under what is known of the data so far.
 
+    A point of several entries is settled when each of its entries is: cleaning rows cannot tell
+    which entry it is. Its shares are those of its entries, mixed by weight.
+
     Parameters
     ----------
     data : IncompleteDataset
@@ -141,9 +144,11 @@ class Board:
 
     def shares(self, points: Ints) -> Floats:
         """The class shares of some points, numbered as in X, shape (n_points, n_classes)."""
-        vectors = self._query.vectors[self.points.vector[points]]
-        parts = replace(self._query, vectors=vectors).over_blocks(shares_in_block)
-        return np.concatenate([np.zeros((0, self.data.n_classes)), *parts])
+        used = np.unique(self.points.vector[np.isin(self.points.owner, points)])
+        query = replace(self._query, vectors=self._query.vectors[used])
+        found = np.zeros((len(self._query.vectors), self.data.n_classes))
+        found[used] = np.concatenate([found[:0], *query.over_blocks(shares_in_block)])
+        return self.points.mixed(found)[points]
 
     def touched(self, row: int) -> Ints:
         """The uncertain points, numbered as in X, that a row can be near to."""
