@@ -232,7 +232,7 @@ def test_a_column_of_another_kind_in_the_validation_rows(verb, files):
 def test_validation_labels_that_nobody_knows(verb, files):
     _, _, val = frames()
     val.assign(y="perhaps").to_csv(files["val"], index=False)
-    told = r"validation labels must be such as the table has, 'no', 'yes'; got 'perhaps'"
+    told = r"validation labels must be among those of the table, 'no', 'yes'; got 'perhaps'"
     refused(asked(verb, files), told)
 
 

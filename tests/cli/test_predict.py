@@ -174,7 +174,8 @@ def test_validation_rows_with_holes_are_left_out_and_said(files, tmp_path):
     val.loc[1, "income"] = None
     val.to_csv(files["val"], index=False)
     result = run("check", files["train"], "--label", "y", "--val", files["val"], "--json")
-    assert "Note: 1 of 12 rows of" in result.stderr
+    assert "Note: of 12 rows of" in result.stderr
+    assert "1 has holes and is left out: points to predict have to be complete." in result.stderr
     assert [one["row"] for one in json.loads(result.stdout)] == [0, *range(2, 12)]
 
 

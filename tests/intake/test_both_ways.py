@@ -77,7 +77,8 @@ CASES = {
     ),
     "a share that rounds to no rows": Case(
         table(), None, ("--val-share", "0.01"), {"share": "1"}, refused=True,
-        said=" of 40 rows is none.", ways=("Take a larger --val-share", "Take a larger share"),
+        said=" of 40 rows rounds to no row.",
+        ways=("Take a larger --val-share", "Take a larger share"),
     ),
     "a share of one row": Case(table(), None, ("--val-share", "0.02"), {"share": "2"}),
     "more to hold out than is complete": Case(
@@ -98,7 +99,7 @@ CASES = {
     ),
     "a text that stands for nothing": Case(
         table(l6="6,?,Ulm,yes", l7="?,2.5,?,no"), table([*POINTS[:2], "6,?,Kiel,yes"]),
-        ("--null", "?"), {"null": "?"}, said="1 of 3 rows of 'val.csv' have holes",
+        ("--null", "?"), {"null": "?"}, said="f 3 rows of 'val.csv', 1 has holes",
     ),
     "texts that stand for nothing": Case(
         table(l6="6,-999,Ulm,yes", l7="1,2.5,not known,no"), None,
@@ -106,27 +107,28 @@ CASES = {
     ),
     "validation labels that training does not have": Case(
         table(), table([*POINTS, "2,2.5,Ulm,perhaps"]),
-        said="1 of 4 rows to predict have a label that no row to learn from has, such as 'perhaps'",
+        said="f 4 rows to predict, 1 has a label that no training row has, such as 'perhaps'",
     ),
     "validation labels that training does not have, numbers in both": Case(
         table([line.replace("no", "0").replace("yes", "1") for line in LINES]),
         table(["3,4.5,Ulm,0", "1,2.5,Bonn,1", "6,1.5,Kiel,7"]),
-        said="1 of 3 rows to predict have a label that no row to learn from has, such as 7",
+        said="f 3 rows to predict, 1 has a label that no training row has, such as 7",
     ),
     "no validation label that training has": Case(
         table(), table([line.replace("no", "0").replace("yes", "1") for line in POINTS]),
-        refused=True, said="alidation labels must be such as the table has, 'no', 'yes'; got 1, 0.",
+        refused=True,
+        said="alidation labels must be among those of the table, 'no', 'yes'; got 1, 0.",
     ),
     "some validation labels that are missing": Case(
         table(), table([*POINTS[:2], "6,1.5,Kiel,"]),
-        said="1 of 3 rows of 'val.csv' have no label, so accuracy is not known.",
+        said="f 3 rows of 'val.csv', 1 has no label, so accuracy is not known.",
     ),
     "points without labels": Case(
         table(), table([line.rpartition(",")[0] for line in POINTS], "age,size,city")
     ),
     "points with holes": Case(
         table(), table([*POINTS[:2], ",1.5,Kiel,yes"]),
-        said="1 of 3 rows of 'val.csv' have holes and are left out",
+        said="f 3 rows of 'val.csv', 1 has holes and is left out",
     ),
     "points that all have holes": Case(
         table(), table([",1.5,Kiel,yes", "1,,Ulm,no"]), refused=True,

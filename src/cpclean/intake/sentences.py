@@ -196,11 +196,11 @@ _ROWS = {
         field="share",
     ),
     "share_of_none": Saying(
-        "a share of {share:g} of {count:row|rows} is none.",
+        "a share of {share:g} of {count:row|rows} rounds to no row.",
         "Hold out a larger share, or name rows.",
         "Take a larger --val-share, or name rows with --val.",
         "Take a larger share, or give complete rows in a file of their own.",
-        page_what="{percent:g} % of {count:row|rows} is none.",
+        page_what="{percent:g} % of {count:row|rows} rounds to no row.",
         field="share",
     ),
     "domains_points": Saying(
@@ -213,7 +213,7 @@ _ROWS = {
         "every row of {file} has holes; points to predict have to be complete.", field="points"
     ),
     "points_labels": _everywhere(
-        "validation labels must be such as the table has, {known}; got {got}.",
+        "validation labels must be among those of the table, {known}; got {got}.",
         "Spell them alike, or take their column out of {file}.",
         field="points",
     ),
@@ -225,15 +225,15 @@ _REMARKS = {
         "{count:row has nothing but a label and is|rows have nothing but a label and are} left out."
     ),
     "points_unlabelled": _everywhere(
-        "{count} of {total:row|rows} of {file} have no label, so accuracy is not known."
+        "of {total:row|rows} of {file}, {count:has|have} no label, so accuracy is not known."
     ),
     "points_left_out": _everywhere(
-        "{count} of {total:row|rows} of {file} have holes and are left out: points to predict have "
-        "to be complete."
+        "of {total:row|rows} of {file}, {count:has holes and is|have holes and are} left out: "
+        "points to predict have to be complete."
     ),
     "points_unknown": _everywhere(
-        "{count} of {total:row|rows} to predict have a label that no row to learn from has, such "
-        "as {got}: whatever is predicted for them counts as wrong."
+        "of {total:row|rows} to predict, {count:has|have} a label that no training row has, such "
+        "as {got}: whatever is predicted there counts as wrong."
     ),
     "fewer_held": _everywhere(
         "{wanted:row was|rows were} to be held out, but only {complete:row is|rows are} complete; "
