@@ -195,9 +195,9 @@ def test_typed_values_are_of_the_columns_kind(desk):
         desk.answer("Ann", 1, values={"size": "inf"})
     with pytest.raises(AnswerError, match="takes a number"):
         desk.answer("Ann", 1, values={"size": [1]})
-    with pytest.raises(AnswerError, match="got neither"):
+    with pytest.raises(AnswerError, match="the number of a candidate or values; got neither"):
         desk.answer("Ann", 1)
-    with pytest.raises(AnswerError, match="got both"):
+    with pytest.raises(AnswerError, match="the number of a candidate or values; got both"):
         desk.answer("Ann", 1, candidate=0, values={"size": "1"})
     with pytest.raises(CPCleanError, match="candidate"):
         desk.answer("Ann", 1, candidate=99)
