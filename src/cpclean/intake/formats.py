@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from datetime import date
 from io import BytesIO
 from typing import Any
 
@@ -50,7 +51,7 @@ def records(frame: Any) -> list[dict[str, Any]]:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it."""
+    """A value as JSON has it; dates as ISO 8601 writes them."""
     import numpy as np
     import pandas as pd
 
@@ -64,4 +65,6 @@ def plain(value: Any) -> Any:
         return None
     if isinstance(value, float) and not math.isfinite(value):
         return None
+    if isinstance(value, date):
+        return value.isoformat()
     return value if isinstance(value, bool | int | float | str) else str(value)
