@@ -318,6 +318,20 @@ def test_the_description_names_every_address(client, app):
     assert {*paths} == routes - {"/api/openapi.json"}
 
 
+def test_the_description_names_every_field_of_a_response(client):
+    schemas = client.get("/api/openapi.json").json()["components"]["schemas"]
+    given = {name: one for name, one in schemas.items() if name not in ("Answer", "Skip", "Undo")}
+    for name, one in given.items():
+        sometimes = {"next"} if name == "Taken" else set()
+        assert set(one["required"]) == set(one["properties"]) - sometimes, name
+    question = client.get("/api/question", params={"who": "Ann"}).json()
+    assert set(question) == set(given["Asked"]["properties"])
+    assert set(question["question"]) == set(given["QuestionView"]["properties"])
+    assert set(question["question"]["cells"][0]) == set(given["CellView"]["properties"])
+    assert set(client.get("/api/progress").json()) == set(given["ProgressView"]["properties"])
+    assert set(client.get("/api/rows").json()["rows"][0]) == set(given["RowView"]["properties"])
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_schemathesis_finds_nothing(served):

@@ -25,6 +25,7 @@ _STATUSES = {
     507: "The disk is full; nothing was saved",
 }
 _ALWAYS = (401, 403, 503)
+_SOMETIMES = {("Taken", "next")}  # fields of responses that are there only if they are wanted
 
 
 @cache
@@ -87,14 +88,13 @@ def _success(operation: Operation, schemas: dict[str, Schema]) -> Schema:
 
 
 def _given(kind: type, schemas: dict[str, Schema]) -> Schema:
-    """The schema of a response: all fields that have defaults are there, too."""
+    """The schema of a response: all fields are there, also those that have defaults."""
     schema, parts = _components(kind)
-    for one in parts.values():
+    for title, one in parts.items():
         properties = one["properties"]
-        defaults = [name for name in properties if "default" in properties[name]]
-        for name in defaults:
-            del properties[name]["default"]
-        one["required"] = [*one["required"], *defaults]
+        for name in properties:
+            properties[name].pop("default", None)
+        one["required"] = [name for name in properties if (title, name) not in _SOMETIMES]
         one["additionalProperties"] = False
     schemas |= parts
     return schema
