@@ -276,7 +276,7 @@ def capped(options: TableOptions, columns: Sequence[Column], limit: Any) -> Tabl
     ]
     warnings.warn(
         TableWarning(
-            f"more than {limit} candidates in a row: {offenders([*told, *large[3:]])}. "
+            f"more than {limit} candidates in a row: {offenders([*told, *large[3:]])}.",
             "Raise max_candidates, or propose fewer values.",
             field="max_candidates",
         ),
