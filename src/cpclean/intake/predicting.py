@@ -54,7 +54,8 @@ def _held_out(frame: Any, source: SourceFile, choices: Choices, given: HoldOut) 
             "share_of_none", share=given.share, percent=100 * given.share, count=len(frame)
         )
     labels = frame[choices.label]
-    held = held_out(complete, labels, wanted, given.seed)
+    empty = frame.drop(columns=choices.label).isna().all(axis=1)  # nothing is learnt from these
+    held = held_out(complete, labels.mask(empty), wanted, given.seed)
     if not len(held):
         raise refusal("labels_once", file=source.called)
     notes: tuple[Note, ...] = ()
@@ -80,25 +81,25 @@ def _of_file(frame: Any, choices: Choices, given: PointsFile) -> RowsToPredict:
     found = found.drop(columns=[name for name in found.columns if str(name) in choices.drop])
     check_finite(found, source)
     notes, labels = [], None
-    if choices.label in found.columns:
-        column = found[choices.label]
-        found = found.drop(columns=choices.label)
-        if column.notna().all():
-            labels = column.to_numpy()
-        elif column.notna().any():
-            values = {"count": int(column.isna().sum()), "total": len(column)}
-            notes.append(Note("points_unlabelled", values={"file": source.called, **values}))
+    column = found.get(choices.label)
+    found = found.drop(columns=choices.label, errors="ignore")
     needed = found.drop(columns=empty_columns(frame), errors="ignore")
     complete = np.flatnonzero(needed.notna().all(axis=1).to_numpy())
     if not len(complete):
         raise refusal("points_holes", file=source.called)
+    about = {"file": source.called, "total": len(found)}
     if len(complete) < len(found):
-        values = {"count": len(found) - len(complete), "total": len(found)}
-        notes.append(Note("points_left_out", values={"file": source.called, **values}))
+        n_left_out = len(found) - len(complete)
+        notes.append(Note("points_left_out", values={**about, "count": n_left_out}))
+    if column is not None:
+        known = column.iloc[complete].notna()
+        labels = column.iloc[complete].to_numpy() if known.all() else None
+        if known.any() and labels is None:
+            notes.append(Note("points_unlabelled", values={**about, "count": int((~known).sum())}))
     return RowsToPredict(
         found.iloc[complete],
         complete,
-        None if labels is None else labels[complete],
+        labels,
         source.called,
         False,
         tuple(notes),
