@@ -202,7 +202,6 @@ def _tell(found: dict[str, list[Step]], task: Task, format_: str | None, out: st
 
 def _thinned(steps: list[Step]) -> list[Step]:
     """As many steps as fit on a screen, the first and the last among them."""
-    if len(steps) <= SCREEN:
-        return steps
-    places = {round(place * (len(steps) - 1) / (SCREEN - 1)) for place in range(SCREEN)}
-    return [steps[place] for place in sorted(places)]
+    from cpclean.report.pictures import thinned
+
+    return [steps[place] for place in thinned(len(steps), SCREEN)]

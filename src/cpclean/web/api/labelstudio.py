@@ -29,6 +29,7 @@ import hashlib
 import json
 from typing import Any
 
+from cpclean.analysis.words import count
 from cpclean.errors import AnswerError, CPCleanError, StorageError
 from cpclean.web.api.messages import Imported, Refused
 from cpclean.web.desk.desk import NAME_LENGTH, Desk
@@ -66,7 +67,7 @@ def _task(question: QuestionView) -> dict[str, Any]:
         "known": ", ".join(known),
         "missing": ", ".join(missing),
         "why": f"expected to lower the mean entropy by {question.gain:.3g} nats; "
-        f"can be among the nearest rows of {question.near} uncertain predictions",
+        f"can be among the nearest rows of {count(question.near, 'uncertain prediction')}",
         "candidates": choices,
     }
     return {"id": question.row, "data": data}
