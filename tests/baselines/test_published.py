@@ -41,7 +41,13 @@ def loaded(name: str) -> Space:
     return load_space(folder(name))
 
 
-@pytest.mark.parametrize("name", REFERENCE)
+LARGEST = "BabyProduct"
+SPACES = [
+    pytest.param(name, marks=[pytest.mark.slow] if name == LARGEST else []) for name in REFERENCE
+]
+
+
+@pytest.mark.parametrize("name", SPACES)
 def test_the_three_worlds(name: str) -> None:
     space = loaded(name)
     methods = (GroundTruth(), ClosestWorld(), DefaultCleaning())
@@ -56,7 +62,7 @@ def test_mean_and_mode_of_the_dirty_table_are_the_published_default(name: str) -
     np.testing.assert_allclose(own, space.default, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", REFERENCE)
+@pytest.mark.parametrize("name", SPACES)
 def test_every_version_is_a_candidate_of_every_row(name: str) -> None:
     space = loaded(name)
     data = space.table.dataset

@@ -395,6 +395,10 @@ def test_the_program_ends_with_an_exit_code(files):
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.startswith("Error: there is no label column 'z'")
+
+
+@pytest.mark.slow
+def test_the_program_shows_a_traceback_where_that_is_asked_for(files):
     done = program("--debug", "check", files["train"], "--label", "z")
     assert done.returncode == 1
     assert "Traceback" in done.stderr

@@ -76,7 +76,7 @@ def _table(seed: int, prior: str, **options: Any) -> IncompleteTable | None:
 
 
 @pytest.mark.parametrize("prior", ["uniform", "observed", "label"])
-@pytest.mark.parametrize("block", range(2))
+@pytest.mark.parametrize("block", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_default_repairs(prior: str, block: int) -> None:
     made = 0
     for seed in range(40 * block, 40 * block + 40):
