@@ -279,7 +279,9 @@ def test_an_answer_waits_until_a_new_server_knows_who_it_is(visits: Any, tmp_pat
     until(page, "cpclean.lost")
     with serving(tmp_path, "people.csv.cpclean.db", port=port, token="another-token"):
         page.keyboard.press("s")
-        until(page, "document.getElementById('held').textContent.includes('does not know you')")
+        until(
+            page, "document.getElementById('held').textContent.includes('does not recognize you')"
+        )
         other = visit.context.new_page()
         other.goto(server.url("/?token=another-token"))
         page.wait_for_timeout(1500)  # let in, but without a name
