@@ -21,7 +21,7 @@ from cpclean.data.nulls import COMMON_NULLS, is_null, stripped
 from cpclean.errors import TableError
 
 NULLS = [None, math.nan, np.float64("nan"), np.float32("nan"), pd.NA, pd.NaT,
-         np.datetime64("NaT"), np.timedelta64("NaT"), Decimal("NaN")]  # fmt: skip
+         np.datetime64("NaT", "s"), np.timedelta64("NaT", "s"), Decimal("NaN")]  # fmt: skip
 
 
 @pytest.mark.parametrize("value", NULLS, ids=repr)
