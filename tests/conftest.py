@@ -34,14 +34,12 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 # Files are handed out in this order, then as they come: the longest first, so that no worker is
-# left with one at the end. Two that mostly wait for a browser are never begun together.
+# left with one at the end.
 LONGEST = (
     "web/test_browser.py",
     "queries/test_agreement.py",
     "cli/test_files.py",
-    "web/test_browser_looks.py",
     "queries/test_reference.py",
-    "report/test_browser.py",
     "web/test_serve.py",
 )
 

@@ -387,6 +387,7 @@ def program(*args: str, **options):
     return subprocess.run([*PROGRAM, *args], capture_output=True, text=True, check=False, **options)
 
 
+@pytest.mark.slow
 def test_the_program_ends_with_an_exit_code(files):
     done = program("check", files["train"], "--label", "y", "--val", files["val"])
     assert (done.returncode, done.stderr) == (0, "")

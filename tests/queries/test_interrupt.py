@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import pytest
 from systems import needs_posix
 
 SCRIPT = """
@@ -26,6 +27,7 @@ print("alive")
 """
 
 
+@pytest.mark.slow
 @needs_posix
 def test_an_interrupt_ends_a_query_and_nothing_else():
     for query, n_jobs in (("world_shares", 1), ("is_certain", 2)):

@@ -12,6 +12,8 @@ from browsers import until
 from cpclean import CleaningSession, IncompleteTable
 from cpclean.report import report
 
+pytestmark = pytest.mark.slow
+
 PHONE, DESK = 390, 1280
 
 
@@ -51,23 +53,9 @@ class Visit:
         self.context.close()
 
 
-@pytest.mark.parametrize(
-    ("name", "width", "scheme"),
-    [
-        ("live", PHONE, "dark"),
-        ("live", DESK, "light"),
-        ("still", PHONE, "light"),
-        ("evil", PHONE, "dark"),
-        pytest.param("live", PHONE, "light", marks=pytest.mark.slow),
-        pytest.param("live", DESK, "dark", marks=pytest.mark.slow),
-        pytest.param("still", PHONE, "dark", marks=pytest.mark.slow),
-        pytest.param("still", DESK, "light", marks=pytest.mark.slow),
-        pytest.param("still", DESK, "dark", marks=pytest.mark.slow),
-        pytest.param("evil", PHONE, "light", marks=pytest.mark.slow),
-        pytest.param("evil", DESK, "light", marks=pytest.mark.slow),
-        pytest.param("evil", DESK, "dark", marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [PHONE, DESK])
+@pytest.mark.parametrize("name", ["live", "still", "evil"])
 def test_a_page_is_sound(
     chromium: Any, pages: dict[str, Path], name: str, width: int, scheme: str
 ) -> None:

@@ -44,6 +44,7 @@ def downloaded(page: Any, selector: str) -> bytes:
     return Path(coming.value.path()).read_bytes()
 
 
+@pytest.mark.slow
 def test_the_whole_way_from_upload_to_export(visits: Any, tmp_path: Path) -> None:
     table = write_table(tmp_path / "given.csv")
     with serving(tmp_path) as server:
@@ -144,6 +145,7 @@ def test_a_file_can_be_dropped(visits: Any, tmp_path: Path) -> None:
         assert page.input_value("#neighbors") == "77"
 
 
+@pytest.mark.slow
 def test_two_people_see_each_other_and_never_get_the_same_row(people: Server, visits: Any) -> None:
     ann, bob, eve = visits(people), visits(people), visits(people)
     ann.begin("Ann")
@@ -241,6 +243,7 @@ def events_of(visit: Visit) -> list[dict[str, Any]]:
     return [json.loads(line) for line in answer.text().splitlines()]
 
 
+@pytest.mark.slow
 def test_an_answer_waits_for_a_server_that_is_gone(visits: Any, tmp_path: Path) -> None:
     write_table(tmp_path / "people.csv")
     with serving(tmp_path, "people.csv", "--label", "buys") as server:
@@ -416,7 +419,8 @@ def test_without_script(people: Server, visits: Any) -> None:
     assert visit.row >= 0
 
 
-@pytest.mark.parametrize("script", [True, pytest.param(False, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("script", [True, False])
 def test_text_of_people_is_only_ever_text(visits: Any, tmp_path: Path, script: bool) -> None:
     write_table(tmp_path / "bad.csv", age=f"age{XSS}", income="{{7*7}}", city=f"Rome{XSS}")
     with serving(tmp_path, "bad.csv", "--label", "buys") as server:

@@ -12,18 +12,14 @@ import pytest
 from browsers import until
 from web.browsing import Server, Visit, needs_browser, serving, write_table
 
-pytestmark = needs_browser
+pytestmark = [needs_browser, pytest.mark.slow]
 
 LOOKS = [("light", 1280), ("dark", 390), ("light", 390), ("dark", 1280)]
 
 
-def looks(default: tuple[str, int]) -> Any:
-    """A test in every look: one of them by default, the others in the slow suite."""
-    slow = {look: [pytest.mark.slow] for look in LOOKS if look != default}
-    named = [
-        pytest.param(*look, id=f"{look[0]}-{look[1]}", marks=slow.get(look, [])) for look in LOOKS
-    ]
-    return pytest.mark.parametrize(("scheme", "width"), named)
+in_every_look = pytest.mark.parametrize(
+    ("scheme", "width"), [pytest.param(*look, id=f"{look[0]}-{look[1]}") for look in LOOKS]
+)
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +93,7 @@ def looking(chromium: Any, folder: Path | None) -> Iterator[Any]:
     assert [words for one in made for words in (*one.complaints, *one.visit.troubles)] == []
 
 
-@looks(default=("light", 1280))
+@in_every_look
 def test_pages_of_a_table_in_work(wines: Server, looking: Any, scheme: str, width: int) -> None:
     looker = looking(wines, scheme, width)
     visit = looker.visit
@@ -143,7 +139,7 @@ def test_pages_of_a_table_in_work(wines: Server, looking: Any, scheme: str, widt
     looker.look("no-such-row")
 
 
-@looks(default=("dark", 390))
+@in_every_look
 def test_pages_of_the_set_up(
     empty: Server, looking: Any, scheme: str, width: int, tmp_path: Path
 ) -> None:
@@ -164,7 +160,7 @@ def test_pages_of_the_set_up(
     looker.look("setup-wrong")
 
 
-@looks(default=("dark", 390))
+@in_every_look
 def test_pages_at_the_end(nearly_done: Server, looking: Any, scheme: str, width: int) -> None:
     looker = looking(nearly_done, scheme, width)
     visit = looker.visit
@@ -187,8 +183,7 @@ def test_pages_at_the_end(nearly_done: Server, looking: Any, scheme: str, width:
     looker.look("export-end")
 
 
-@pytest.mark.slow
-@looks(default=("dark", 390))
+@in_every_look
 def test_pages_of_a_dispute_and_without_a_server(
     looking: Any, scheme: str, width: int, tmp_path: Path
 ) -> None:
