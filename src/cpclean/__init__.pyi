@@ -7,6 +7,7 @@ from .data.domains import write_domains as write_domains
 from .data.incomplete import Cell as Cell
 from .data.incomplete import FactoredRow as FactoredRow
 from .data.incomplete import IncompleteDataset as IncompleteDataset
+from .data.points import Points as Points
 from .data.table import IncompleteTable as IncompleteTable
 from .errors import CPCleanError as CPCleanError
 from .intake.reading import read_csv as read_csv
@@ -16,6 +17,7 @@ from .queries.certain import possible_labels as possible_labels
 from .queries.gains import conditional_shares as conditional_shares
 from .queries.gains import expected_entropies as expected_entropies
 from .queries.shares import entropies as entropies
+from .queries.shares import share_errors as share_errors
 from .queries.shares import world_counts as world_counts
 from .queries.shares import world_shares as world_shares
 

@@ -16,12 +16,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cpclean.data.domains import DomainTable
+from cpclean.data.drawing import N_DRAWS
 from cpclean.data.frames import distinct_names, is_frame, names_of, unmasked
 from cpclean.data.incomplete import IncompleteDataset, world_count_text
 from cpclean.data.labels import encode_labels
 from cpclean.data.points import Points
 from cpclean.data.rows import Floats
-from cpclean.data.table import IncompleteTable
+from cpclean.data.table import MAX_EXACT, IncompleteTable
 from cpclean.data.task import Task
 from cpclean.errors import QueryError, TableError, offenders
 from cpclean.queries import certain, shares
@@ -49,7 +50,7 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
     metric : str or callable, default="euclidean"
         "euclidean", "manhattan", "chebyshev", "cosine", "linear", "rbf", or a function
         (x, t) -> distance in the encoded space.
-    repairs, prior, kinds, scaling, null_tokens, max_candidates
+    repairs, prior, kinds, scaling, null_tokens, max_exact, n_draws, random_state
         As in `IncompleteTable`. Columns of arrays are named x0, x1, ...; their numbers are scaled
         like those of frames, unless scaling="none".
     column_weights : dict from column name to float, optional
@@ -98,7 +99,9 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         scaling: str = "minmax",
         column_weights: Mapping[str, float] | None = None,
         null_tokens: Iterable[str] = (),
-        max_candidates: int = 5**8,
+        max_exact: int = MAX_EXACT,
+        n_draws: int = N_DRAWS,
+        random_state: int = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -109,7 +112,9 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         self.scaling = scaling
         self.column_weights = column_weights
         self.null_tokens = null_tokens
-        self.max_candidates = max_candidates
+        self.max_exact = max_exact
+        self.n_draws = n_draws
+        self.random_state = random_state
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -207,7 +212,9 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
             scaling=self.scaling,
             weights=self.column_weights,
             null_tokens=self.null_tokens,
-            max_candidates=self.max_candidates,
+            max_exact=self.max_exact,
+            n_draws=self.n_draws,
+            random_state=self.random_state,
         )
 
     def task(self, X: Any, y: Any = None) -> Task:

@@ -110,13 +110,7 @@ def test_a_session_is_pickled_with_its_view(session: CleaningSession) -> None:
 
 def test_points_of_several_entries_count_by_their_weight(data: IncompleteDataset) -> None:
     """A point that may be either of two vectors: each settles by itself, weighed."""
-    points = Points(
-        vectors=np.array([[0.0], [4.0], [9.0]]),
-        vector=np.array([0, 1, 2]),
-        owner=np.array([0, 0, 1]),
-        weight=np.array([0.75, 0.25, 1.0]),
-        n_points=2,
-    )
+    points = Points([[[0.0], [4.0]], [[9.0]]], [[0.75, 0.25], None])
     view = CleaningSession(data, points, n_neighbors=1).view
     alone = [CleaningSession(data, [[x]], n_neighbors=1).view for x in (0.0, 4.0, 9.0)]
     weights = np.array([0.75, 0.25, 1.0])

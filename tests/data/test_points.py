@@ -38,13 +38,7 @@ def test_no_points():
 
 def several() -> Points:
     """Two points: one of three entries, one of a single entry that shares a vector."""
-    return Points(
-        vectors=np.array([[0.0], [1.0], [2.0]]),
-        vector=np.array([0, 1, 2, 1]),
-        owner=np.array([0, 0, 0, 1]),
-        weight=np.array([0.5, 0.25, 0.25, 1.0]),
-        n_points=2,
-    )
+    return Points([[[0.0], [1.0], [2.0]], [[1.0]]], [[0.5, 0.25, 0.25], None])
 
 
 def test_shares_are_mixed_by_weight():

@@ -87,7 +87,7 @@ class Board:
             raise QueryError("validation needs at least one point; got none.")
         self._first = self._query.rows.spans[:, FIRST_CANDIDATE]
         self._cells = cells
-        self.index = None if cells is None else cell_index(data, cells)
+        self.index = None if cells is None else cell_index(data.sampled, cells)
         size = len(self._query.vectors)
         self.weights = self.points.vector_weights
         self._certain = np.zeros(size, dtype=bool)
@@ -145,7 +145,7 @@ class Board:
     def shares(self, points: Ints) -> Floats:
         """The class shares of some points, numbered as in X, shape (n_points, n_classes)."""
         used = np.unique(self.points.vector[np.isin(self.points.owner, points)])
-        query = replace(self._query, vectors=self._query.vectors[used])
+        query = self._query.for_shares.about(self._query.vectors[used])
         found = np.zeros((len(self._query.vectors), self.data.n_classes))
         found[used] = np.concatenate([found[:0], *query.over_blocks(shares_in_block)])
         return self.points.mixed(found)[points]
@@ -158,7 +158,7 @@ class Board:
     def open_rows(self) -> list[Ints]:
         """For every uncertain point, the rows with holes that can be near it."""
         where = np.flatnonzero(~self._certain)
-        query = replace(self._query, vectors=self._query.vectors[where])
+        query = self._query.about(self._query.vectors[where])
         dirty = query.data.arrays.n_cells > 0
         return [rows[dirty[rows]] for part in query.over_blocks(_near_lists) for rows in part]
 
@@ -171,8 +171,10 @@ class Board:
     def __setstate__(self, state: dict[str, Any]) -> None:
         prepared: Prepared = state.pop("_prepared")
         self.__dict__.update(state)
-        for rows in (prepared.rows, self._query.rows):
-            frozen(rows)
+        for query in (self._query, self._query.drawn):
+            if query is not None:
+                frozen(query.rows)
+        frozen(prepared.rows)
         set_prepared(self.data, prepared)
 
     # -- changing --------------------------------------------------------------------------
@@ -197,7 +199,7 @@ class Board:
         was = self._certain.copy()
         self._query = after
         if self.index is not None and self._cells is not None:
-            self.index = changed_index(self.index, data, row, self._cells.get(row, ()))
+            self.index = changed_index(self.index, data.sampled, row, self._cells.get(row, ()))
         self._look(np.flatnonzero(affected))
         return Change(
             settled=self._numbers(np.flatnonzero(~was & self._certain)),
@@ -208,7 +210,7 @@ class Board:
         """The points that such a change would make certain, numbered as in X; it is not made."""
         after = self._after(row, data, candidate)
         open_ = np.flatnonzero(self._affected(after, row) & ~self._certain)
-        parts = replace(after, vectors=after.vectors[open_]).over_blocks(possible_in_block)
+        parts = after.about(after.vectors[open_]).over_blocks(possible_in_block)
         labels = [np.zeros(0, np.int64), *(part.sum(axis=1) for part in parts)]
         return self._numbers(open_[np.concatenate(labels) == 1])
 
@@ -217,7 +219,15 @@ class Board:
     def _after(self, row: int, data: IncompleteDataset, candidate: int | None) -> Query:
         """The query over data that differs in one row."""
         prepare_changed(self.data, data, row)
-        after = replace(self._query, data=data, rows=prepared_rows(data).rows)
+        after = replace(self._query, data=data, rows=prepared_rows(data).rows, drawn=None)
+        if not data.is_exact:
+            if not self.data.is_exact:
+                prepare_changed(self.data.sampled, data.sampled, row)
+            prepared = prepared_rows(data.sampled)
+            after = replace(
+                after,
+                drawn=replace(after, data=data.sampled, rows=prepared.rows, rarest=prepared.rarest),
+            )
         if after.metric == PRECOMPUTED:
             return self._with_distances(after, row, candidate)
         check_magnitude(prepared_rows(data), after.vectors, after.metric)
@@ -264,7 +274,7 @@ class Board:
         if not len(points):
             return
         self._totals = None
-        query = replace(self._query, vectors=self._query.vectors[points])
+        query = self._query.about(self._query.vectors[points])
         start = 0
         look = partial(look_at_block, index=self.index)
         for part in query.over_blocks(look, n_jobs):

@@ -21,9 +21,8 @@ from cpclean.data.columns import Column
 from cpclean.data.ragged import Ragged
 from cpclean.data.row_arrays import RowArrays, runs, starts_of
 from cpclean.data.row_options import TableOptions
-from cpclean.data.rows import MAX_ROW_CANDIDATES, Floats, Ints, check_finite
+from cpclean.data.rows import Floats, Ints, check_finite
 from cpclean.data.spaces.table_space import TableSpace
-from cpclean.errors import DataError
 
 # Doubles that candidates which belong together may take up at a time.
 _BLOCK = 4_000_000
@@ -69,7 +68,6 @@ def _combined(
     base: Floats, options: TableOptions, space: TableSpace, priors: CellPriors
 ) -> Iterator[_Cells]:
     alone = ~options.joint[options.owner]
-    _check_counts(options)
     for cell, all_holes in options.columns():
         holes = all_holes[alone[all_holes]]
         if not len(holes):
@@ -108,15 +106,6 @@ def _summing_to_one(weights: Ragged) -> Ragged:
     lists = np.split(weights.flat, weights.starts[1:-1])
     totals = np.fromiter(map(math.fsum, lists), dtype=np.float64, count=len(lists))
     return weights.with_flat(weights.flat / totals[weights.owner])
-
-
-def _check_counts(options: TableOptions) -> None:
-    (large,) = np.nonzero((options.n_candidates() > MAX_ROW_CANDIDATES) & ~options.joint)
-    if len(large):
-        raise DataError(
-            f"row {options.rows[large[0]]} has more than {MAX_ROW_CANDIDATES} combinations of cell "
-            "values; give its cells fewer values."
-        )
 
 
 # -- rows whose values belong together -------------------------------------------------------------

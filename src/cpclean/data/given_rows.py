@@ -24,10 +24,13 @@ from cpclean.errors import DataError, offenders
 _SURE = np.ones(1)  # the prior of a single candidate
 
 
-def checked_arrays(candidates: Any, priors: Any) -> RowArrays:
-    """Rows as a user gives them: candidates and priors, or factored rows."""
+def checked_arrays(candidates: Any, priors: Any, each: str = "row") -> RowArrays:
+    """Rows as a user gives them: candidates and priors, or factored rows.
+
+    `each` is what one of them is called in errors.
+    """
     complete = _complete_rows(candidates) if priors is None else None
-    return RowArrays.of(_checked_rows(candidates, priors)) if complete is None else complete
+    return RowArrays.of(_checked_rows(candidates, priors, each)) if complete is None else complete
 
 
 def _complete_rows(candidates: Any) -> RowArrays | None:
@@ -42,26 +45,27 @@ def _complete_rows(candidates: Any) -> RowArrays | None:
     return RowArrays.complete(base) if np.isfinite(base).all() else None
 
 
-def _checked_rows(candidates: Any, priors: Any) -> list[StoredRow]:
-    given = listed(candidates, "candidates must be a sequence with one candidate set per row")
+def _checked_rows(candidates: Any, priors: Any, each: str) -> list[StoredRow]:
+    given = listed(candidates, f"candidates must be a sequence with one candidate set per {each}")
     if not given:
-        raise DataError("an incomplete dataset needs at least one row; got none.")
+        what = "an incomplete dataset needs" if each == "row" else "Points need"
+        raise DataError(f"{what} at least one {each}; got none.")
     if priors is not None:
-        priors = listed(priors, "priors must be a sequence with one vector per row, or None")
+        priors = listed(priors, f"priors must be a sequence with one vector per {each}, or None")
     if priors is not None and len(priors) != len(given):
         raise DataError(
-            f"priors must have one entry per row, {len(given)} in all; got {len(priors)}."
+            f"priors must have one entry per {each}, {len(given)} in all; got {len(priors)}."
         )
     vectors = [
-        None if isinstance(one, FactoredRow) else _vectors(one, row)
+        None if isinstance(one, FactoredRow) else _vectors(one, f"{each} {row}")
         for row, one in enumerate(given)
     ]
-    _check_widths(vectors)
+    _check_widths(vectors, each)
     plain = [one for one in vectors if one is not None]
     if plain and not np.isfinite(np.concatenate(plain)).all():
         for row, one in enumerate(vectors):
             if one is not None:
-                check_finite(one, f"the candidates of row {row}")
+                check_finite(one, f"the candidates of {each} {row}")
     width = plain[0].shape[1] if plain else None
     rows = []
     for number, (one, array) in enumerate(zip(given, vectors, strict=True)):
@@ -69,46 +73,48 @@ def _checked_rows(candidates: Any, priors: Any) -> list[StoredRow]:
         if array is None:
             if prior is not None:
                 raise DataError(
-                    f"row {number} is factored: give its priors in its cells, and None in priors."
+                    f"{each} {number} is factored: give its priors in its cells, and None in "
+                    "priors."
                 )
-            rows.append(factored_row(one, width, f"row {number}"))
+            rows.append(factored_row(one, width, f"{each} {number}"))
             width = len(rows[-1].base)
         else:
             sure = prior is None and len(array) == 1
-            weights = _SURE if sure else _weights(prior, len(array), number)
+            weights = _SURE if sure else _weights(prior, len(array), f"{each} {number}")
             rows.append(plain_row(array, weights))
     return rows
 
 
-def _weights(prior: Any, size: int, row: int) -> Floats:
-    return checked_weights(prior, size, f"the prior of row {row}")
+def _weights(prior: Any, size: int, where: str) -> Floats:
+    return checked_weights(prior, size, f"the prior of {where}")
 
 
-def _vectors(one: Any, row: int) -> Floats:
-    array = as_floats(one, f"the candidates of row {row}")
+def _vectors(one: Any, where: str) -> Floats:
+    array = as_floats(one, f"the candidates of {where}")
     if array.ndim == 0:
         raise DataError(
-            f"the candidates of row {row} must have shape (m, n_features); got the number {array}. "
-            "A row with one feature and one candidate is [[value]]."
+            f"the candidates of {where} must have shape (m, n_features); got the number {array}. "
+            "With one feature and one candidate, it is [[value]]."
         )
     if array.ndim == 1 and len(array):
         array = array[None, :]
     if array.size == 0 or len(array) == 0:
         raise DataError(
-            f"row {row} has an empty candidate set; every row needs at least one candidate."
+            f"{where} has an empty candidate set; every {where.split()[0]} needs at least one "
+            "candidate."
         )
     if array.ndim != 2:
         raise DataError(
-            f"the candidates of row {row} must have shape (m, n_features); got {array.shape}."
+            f"the candidates of {where} must have shape (m, n_features); got {array.shape}."
         )
     return array
 
 
-def _check_widths(vectors: list[Floats | None]) -> None:
+def _check_widths(vectors: list[Floats | None], each: str) -> None:
     widths = {row: one.shape[1] for row, one in enumerate(vectors) if one is not None}
     if len(set(widths.values())) > 1:
         usual = Counter(widths.values()).most_common(1)[0][0]
-        odd = offenders(f"row {row} ({w})" for row, w in widths.items() if w != usual)
+        odd = offenders(f"{each} {row} ({w})" for row, w in widths.items() if w != usual)
         raise DataError(
             f"all candidates must have the same number of features; most have {usual}, but {odd}."
         )

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from cpclean.data.drawing import MAX_EXACT, N_DRAWS, Drawing
 from cpclean.data.given_rows import checked_arrays
 from cpclean.data.labels import encode_labels
-from cpclean.data.row_arrays import RowArrays
+from cpclean.data.row_arrays import MOST_COUNTED, RowArrays
 from cpclean.data.rows import (
     Cell,
     FactoredRow,
@@ -46,13 +48,17 @@ class IncompleteDataset:
     priors : sequence of N array-likes of shape (m_i,), or None
         How likely each candidate is; every vector sums to 1. None, for all rows or for one,
         means uniform. The priors of a factored row are in its cells.
+    max_exact, n_draws, random_state : int
+        A row with more candidates than `max_exact` is represented by `n_draws` draws from its
+        prior in shares and whatever depends on them; `random_state` is their seed. What is certain
+        or possible is exact for all rows. See `cpclean.data.drawing`.
 
     Attributes
     ----------
     n_rows, n_features, n_candidates : int
         `n_candidates` counts the candidates of all rows together.
     candidate_counts : ndarray of shape (n_rows,)
-        Candidates of each row.
+        Candidates of each row; 2**62 where there are even more.
     dirty_rows : ndarray
         The rows with more than one candidate.
     pinned_rows : ndarray
@@ -61,6 +67,10 @@ class IncompleteDataset:
         `classes` is sorted, and `labels` equals `classes[codes]`.
     n_worlds : int
         The exact number of worlds.
+    is_exact : bool
+        Whether shares are exact, because no row is represented by draws.
+    drawn_rows : ndarray
+        The rows that are.
 
     Examples
     --------
@@ -76,7 +86,12 @@ class IncompleteDataset:
         candidates: Sequence[npt.ArrayLike | FactoredRow],
         labels: Any,
         priors: Sequence[npt.ArrayLike | None] | None = None,
+        *,
+        max_exact: int = MAX_EXACT,
+        n_draws: int = N_DRAWS,
+        random_state: int = 0,
     ) -> None:
+        drawing = Drawing(max_exact, n_draws, random_state)
         arrays = checked_arrays(candidates, priors)
         self.codes, self.classes = encode_labels(labels)
         if len(self.codes) != len(arrays.base):
@@ -84,11 +99,16 @@ class IncompleteDataset:
                 "candidates and labels must have one entry per row; got "
                 f"{len(arrays.base)} candidate sets and {len(self.codes)} labels."
             )
-        self._start(arrays)
+        self._start(arrays, drawing)
 
     @classmethod
     def from_arrays(
-        cls, arrays: RowArrays, codes: Ints, classes: npt.NDArray[Any]
+        cls,
+        arrays: RowArrays,
+        codes: Ints,
+        classes: npt.NDArray[Any],
+        drawing: Drawing | None = None,
+        row_names: Ints | None = None,
     ) -> IncompleteDataset:
         """The dataset of arrays that are known to be valid; nothing is checked or copied.
 
@@ -100,6 +120,9 @@ class IncompleteDataset:
             The place of each row's label in `classes`.
         classes : ndarray
             Sorted; not every class needs a row.
+        drawing : Drawing, optional
+        row_names : ndarray of int, shape (n_rows,), optional
+            What the draws of each row depend on; its number, if not given.
 
         Examples
         --------
@@ -109,12 +132,14 @@ class IncompleteDataset:
         """
         data = object.__new__(cls)
         data.codes, data.classes = codes, classes
-        data._start(arrays)
+        data._start(arrays, drawing or Drawing(), row_names)
         return data
 
-    def _start(self, arrays: RowArrays) -> None:
+    def _start(self, arrays: RowArrays, drawing: Drawing, row_names: Ints | None = None) -> None:
         """As data about which nothing is known yet."""
         self._arrays = arrays
+        self.drawing = drawing
+        self.row_names = np.arange(len(arrays.base)) if row_names is None else row_names
         self._pinned = np.zeros(len(arrays.base), dtype=bool)
         self._unpinned = self
         self._freeze()
@@ -145,7 +170,9 @@ class IncompleteDataset:
 
     @property
     def n_candidates(self) -> int:
-        return int(self.candidate_counts.sum())
+        counts = self.candidate_counts
+        few = counts.max() <= _MOST_SUMMED // len(counts)
+        return int(counts.sum()) if few else sum(counts.tolist())
 
     @property
     def dirty_rows(self) -> Ints:
@@ -157,7 +184,7 @@ class IncompleteDataset:
 
     @cached_property
     def n_worlds(self) -> int:
-        sizes, times = np.unique(self.candidate_counts, return_counts=True)
+        sizes, times = np.unique(self._arrays.used_sizes(), return_counts=True)
         return math.prod(
             size**count for size, count in zip(sizes.tolist(), times.tolist(), strict=True)
         )
@@ -166,7 +193,7 @@ class IncompleteDataset:
 
     def candidates(self, row: int) -> Floats:
         """The candidate vectors of a row, shape (m_i, n_features)."""
-        row = self.row_number(row)
+        row = self._few_candidates(row)
         expanded: Floats = self._arrays.base[row][None, :].copy()
         for cell in self.stored_cells(row):
             size = len(cell.values)
@@ -178,7 +205,7 @@ class IncompleteDataset:
     def candidate(self, row: int, number: int) -> Floats:
         """One candidate vector of a row, shape (n_features,)."""
         row = self.row_number(row)
-        count = int(self.candidate_counts[row])
+        count = self._arrays.count(row)
         if not is_whole(number) or not 0 <= number < count:
             raise UnknownRowError(
                 f"row {row} has candidates 0 to {count - 1}; got candidate {number!r}."
@@ -192,7 +219,7 @@ class IncompleteDataset:
     def prior(self, row: int) -> Floats:
         """The prior over a row's candidates, shape (m_i,)."""
         weights = np.ones(1)
-        for cell in self.stored_cells(self.row_number(row)):
+        for cell in self.stored_cells(self._few_candidates(row)):
             weights = np.multiply.outer(weights, cell.weights).ravel()
         return weights
 
@@ -277,6 +304,9 @@ class IncompleteDataset:
             [self.candidates(row) for row in rows],
             self.labels,
             [self.prior(row) for row in rows],
+            max_exact=self.drawing.max_exact,
+            n_draws=self.drawing.n_draws,
+            random_state=self.drawing.seed,
         )
 
     def take(self, rows: npt.ArrayLike) -> IncompleteDataset:
@@ -298,7 +328,11 @@ class IncompleteDataset:
         """
         numbers = self._row_numbers(rows)
         return IncompleteDataset.from_arrays(
-            self._arrays.take(numbers), self.codes[numbers], self.classes
+            self._arrays.take(numbers),
+            self.codes[numbers],
+            self.classes,
+            self.drawing,
+            self.row_names[numbers],
         )
 
     def with_rows(self, rows: Mapping[int, StoredRow]) -> IncompleteDataset:
@@ -318,7 +352,9 @@ class IncompleteDataset:
             first_cell[row] = len(arrays.cell_start) + len(cells)
             cells += stored.cells
         arrays = arrays._replace(base=base, n_cells=n_cells, first_cell=first_cell)
-        return IncompleteDataset.from_arrays(arrays.with_cells(cells), self.codes, self.classes)
+        return IncompleteDataset.from_arrays(
+            arrays.with_cells(cells), self.codes, self.classes, self.drawing, self.row_names
+        )
 
     def _with_row(self, row: int, stored: StoredRow, *, pinned: bool) -> IncompleteDataset:
         arrays = self._arrays._replace(
@@ -335,12 +371,70 @@ class IncompleteDataset:
             arrays = arrays._replace(first_cell=_changed(arrays.first_cell, row, first))
         other = object.__new__(IncompleteDataset)
         other.codes, other.classes = self.codes, self.classes
+        other.drawing, other.row_names = self.drawing, self.row_names
         other._arrays, other._unpinned = arrays, self._unpinned
         other._pinned = _changed(self._pinned, row, pinned)
-        count = math.prod(len(cell.values) for cell in stored.cells)
+        count = min(math.prod(len(cell.values) for cell in stored.cells), MOST_COUNTED)
         other.candidate_counts = _changed(self.candidate_counts, row, count)
         other._freeze()
+        if "sampled" in self.__dict__ and not self.is_exact and not other.is_exact:
+            other.sampled = self._sampled_with(self.sampled, row, stored, pinned=pinned)
         return other
+
+    # -- draws ---------------------------------------------------------------------------
+
+    @property
+    def drawn_rows(self) -> Ints:
+        return np.flatnonzero(self.candidate_counts > self.drawing.max_exact)
+
+    @cached_property
+    def is_exact(self) -> bool:
+        return not len(self.drawn_rows)
+
+    @cached_property
+    def sampled(self) -> IncompleteDataset:
+        """The same data with draws in place of the rows that have too many candidates.
+
+        Its shares are those of this data on average, for any number of holes. Without such rows it
+        is this data itself.
+        """
+        if self.is_exact:
+            return self
+        if self._unpinned is not self:
+            found = self._unpinned.sampled
+            for row in self.pinned_rows.tolist():
+                found = self._sampled_with(found, row, self.stored_row(row), pinned=True)
+            return found
+        arrays = self.drawing.drawn(self._arrays, self.drawn_rows, self.row_names)
+        return self._like(arrays)
+
+    def halves(self) -> tuple[IncompleteDataset, IncompleteDataset]:
+        """`sampled` with the first half of all draws, and with the second half.
+
+        The two are independent of each other: half the difference between their shares estimates
+        the error of the shares of both together.
+        """
+        if self.is_exact:
+            return self, self
+        halves = self.drawing.halves(self.sampled.arrays, self.drawn_rows)
+        first, second = (self._like(arrays) for arrays in halves)
+        return first, second
+
+    def _like(self, arrays: RowArrays) -> IncompleteDataset:
+        """Other arrays of the same rows, none of which is to be drawn (again)."""
+        never = replace(self.drawing, max_exact=MOST_COUNTED)
+        return IncompleteDataset.from_arrays(
+            arrays, self.codes, self.classes, never, self.row_names
+        )
+
+    def _sampled_with(
+        self, sampled: IncompleteDataset, row: int, stored: StoredRow, *, pinned: bool
+    ) -> IncompleteDataset:
+        """Sampled data with one row as it is known now."""
+        if not pinned:
+            return sampled._with_row(row, sampled._unpinned.stored_row(row), pinned=False)
+        drawn = self.drawing.drawn_row(stored, int(self.row_names[row]))
+        return sampled._with_row(row, drawn, pinned=True)
 
     # -- for other modules ---------------------------------------------------------------
 
@@ -385,6 +479,18 @@ class IncompleteDataset:
             )
         return numbers.astype(np.int64)
 
+    def _few_candidates(self, row: int) -> int:
+        """The number of a row whose candidates can be written out."""
+        row = self.row_number(row)
+        if self.candidate_counts[row] > MOST_WRITTEN:
+            raise DataError(
+                f"row {row} has {count_text(self._arrays.count(row))} candidates, too many to "
+                "write out. Look at its cells instead: data.cells(row); data.candidate(row, "
+                "number) returns a single one.",
+                rows=[row],
+            )
+        return row
+
     def stored_cells(self, row: int) -> Iterator[StoredCell]:
         """The cells of a row as they are stored, read-only."""
         return self._arrays.stored_cells(self.row_number(row))
@@ -414,6 +520,7 @@ class IncompleteDataset:
             return NotImplemented
         return (
             self.classes.tolist() == other.classes.tolist()
+            and self.drawing == other.drawing
             and np.array_equal(self.codes, other.codes)
             and all(map(np.array_equal, self._in_order(), other._in_order()))
         )
@@ -436,7 +543,11 @@ class IncompleteDataset:
 
 
 # Values computed on demand; a changed copy must not inherit them.
-_DERIVED = frozenset({"candidate_counts", "n_worlds", "derived"})
+_DERIVED = frozenset({"candidate_counts", "n_worlds", "derived", "is_exact", "sampled"})
+
+# The candidates of a row with more of them are never written out.
+MOST_WRITTEN = 2**22
+_MOST_SUMMED = 2**62
 
 
 def _changed(array: npt.NDArray[Any], row: int, value: Any) -> npt.NDArray[Any]:
@@ -448,6 +559,15 @@ def _changed(array: npt.NDArray[Any], row: int, value: Any) -> npt.NDArray[Any]:
 def _count(number: int, noun: str) -> str:
     plural = noun + ("es" if noun.endswith("s") else "s")
     return f"{number} {noun if number == 1 else plural}"
+
+
+def count_text(number: int) -> str:
+    """A number for people, which may be very large.
+
+    >>> count_text(625), count_text(5**30)
+    ('625', 'about 10^21.0')
+    """
+    return f"{number:,}" if number < 10**9 else f"about 10^{math.log10(number):.1f}"
 
 
 def world_count_text(number: int) -> str:

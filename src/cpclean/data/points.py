@@ -2,43 +2,59 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from cpclean.data.rows import Floats
+from cpclean.data.drawing import N_DRAWS, Drawing
+from cpclean.data.given_rows import checked_arrays
+from cpclean.data.row_arrays import RowArrays, runs, starts_of
+from cpclean.data.rows import FactoredRow, Floats, Ints
 
-Ints = npt.NDArray[np.int64]
+# A point with more completions than this is represented by draws; each costs a look at the data.
+MAX_COMPLETIONS = 5**3
 
 
-@dataclass(frozen=True, eq=False)
 class Points:
-    """Points that are encoded already. Made by `Points.of`, or by `IncompleteTable.points`.
+    """Points to ask about; a point with holes is a set of completions.
 
-    A point consists of entries: a vector, the point it belongs to, and a weight. The weights of a
-    point sum to 1. A complete point has one entry. Equal vectors are stored once, however many
-    entries have them, so that nothing is worked out twice.
+    Like the rows of an `IncompleteDataset`, without labels. Wherever X is expected, queries and
+    sessions accept Points too. Shares of a point are the mean over its completions, by prior;
+    a label is possible if it is for some completion.
+
+    Parameters
+    ----------
+    candidates : sequence of array-likes of shape (m_i, n_features), or FactoredRow
+        The completions of every point; a vector of shape (n_features,) is a complete point.
+    priors : sequence of array-likes of shape (m_i,), or None
+        How likely each completion is; every vector sums to 1. None means uniform.
+    max_exact, n_draws, random_state : int
+        A factored point with more completions than `max_exact` is represented by `n_draws` draws
+        from its prior. What is called certain about it is proved for all its completions, but what
+        is certain may not be found to be.
 
     Attributes
     ----------
-    vectors : ndarray of shape (n_vectors, n_features)
-        Under the metric "precomputed" these are distances to all candidates.
-    vector : ndarray of int, shape (n_entries,)
-        Which vector each entry has.
-    owner : ndarray of int, shape (n_entries,)
-        Which point each entry belongs to, in ascending order.
-    weight : ndarray of float, shape (n_entries,)
     n_points : int
+    drawn : ndarray of int
+        The points that are represented by draws.
+    vectors : ndarray of shape (n_vectors, n_features)
+        The distinct vectors. Under the metric "precomputed" these are distances to all candidates.
+    vector, owner : ndarray of int, shape (n_entries,)
+        Points consist of entries: which vector each has, and which point it belongs to, ascending.
+    weight : ndarray of float, shape (n_entries,)
+        The weights of a point sum to 1. A complete point has one entry.
 
     Examples
     --------
-    >>> points = Points.of([[0.0, 1.0], [2.0, 3.0], [0.0, 1.0]])
-    >>> points.n_points, points.vectors.tolist(), points.vector.tolist()
-    (3, [[0.0, 1.0], [2.0, 3.0]], [0, 1, 0])
-    >>> points.vector_weights.tolist()
-    [2.0, 1.0]
+    >>> points = Points([[[0.0, 1.0]], [[2.0, 3.0], [0.0, 1.0]]], [None, [0.25, 0.75]])
+    >>> points
+    Points(2 points, 1 with several completions)
+    >>> points.vectors.tolist(), points.owner.tolist(), points.weight.tolist()
+    ([[0.0, 1.0], [2.0, 3.0]], [0, 1, 1], [1.0, 0.25, 0.75])
     """
 
     vectors: Floats
@@ -46,6 +62,26 @@ class Points:
     owner: Ints
     weight: Floats
     n_points: int
+    drawn: Ints
+    cells: RowArrays | None  # the completions cell by cell, if some point is drawn
+
+    def __init__(
+        self,
+        candidates: Sequence[npt.ArrayLike | FactoredRow],
+        priors: Sequence[npt.ArrayLike | None] | None = None,
+        *,
+        max_exact: int = MAX_COMPLETIONS,
+        n_draws: int = N_DRAWS,
+        random_state: int = 0,
+    ) -> None:
+        arrays = checked_arrays(candidates, priors, "point")
+        # What was written out one by one is short enough to go through.
+        listed = arrays.counts()[arrays.n_cells == 1].max(initial=1)
+        drawing = Drawing(max_exact, n_draws, random_state)
+        made = Points.from_arrays(
+            arrays, Drawing(max(drawing.max_exact, int(listed)), n_draws, random_state)
+        )
+        self.__dict__.update(made.__dict__)
 
     @classmethod
     def of(cls, vectors: npt.ArrayLike, *, merge: bool = True) -> Points:
@@ -59,13 +95,72 @@ class Points:
             Store equal vectors once. Without it the points keep their order as vectors.
         """
         given = np.array(vectors, dtype=np.float64, order="C")
-        distinct, vector = _distinct(given) if merge else (given, np.arange(len(given)))
-        return cls(distinct, vector, np.arange(len(given)), np.ones(len(given)), len(given))
+        return cls.from_entries(given, np.arange(len(given)), np.ones(len(given)), merge=merge)
+
+    @classmethod
+    def from_entries(
+        cls, vectors: Floats, owner: Ints, weight: Floats, *, merge: bool = True
+    ) -> Points:
+        """Points of entries that are known to be valid, with one vector each.
+
+        Parameters
+        ----------
+        vectors : ndarray of shape (n_entries, n_features)
+        owner, weight : ndarray of shape (n_entries,)
+            Owners ascend from 0 without gaps; the weights of each sum to 1.
+        merge : bool
+            As in `of`.
+        """
+        points = object.__new__(cls)
+        points.vectors, points.vector = (
+            _distinct(vectors) if merge else (vectors, np.arange(len(vectors)))
+        )
+        points.owner, points.weight = owner, weight
+        points.n_points = int(owner[-1]) + 1 if len(owner) else 0
+        points.drawn, points.cells = np.zeros(0, dtype=np.int64), None
+        return points
+
+    @classmethod
+    def from_arrays(cls, arrays: RowArrays, drawing: Drawing) -> Points:
+        """Points whose completions are known to be valid, cell by cell.
+
+        Draws depend on the cells alone, never on the place of a point among others.
+        """
+        drawn = drawing.drawn_rows(arrays)
+        short = drawing.drawn(arrays, drawn, np.zeros(len(arrays.base), dtype=np.int64))
+        vectors, weight = _written_out(short)
+        points = cls.from_entries(
+            vectors, np.repeat(np.arange(len(short.base)), short.counts()), weight
+        )
+        points.drawn, points.cells = drawn, arrays if len(drawn) else None
+        return points
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether no point is represented by draws."""
+        return not len(self.drawn)
 
     @property
     def vector_weights(self) -> Floats:
         """How much each vector weighs in all points together, shape (n_vectors,)."""
         return np.bincount(self.vector, self.weight, len(self.vectors)).astype(np.float64)
+
+    @property
+    def complete_weights(self) -> Floats:
+        """The same for points of one entry only."""
+        alone = ~np.isin(self.owner, self.mixtures)
+        counted = np.bincount(self.vector[alone], self.weight[alone], len(self.vectors))
+        return counted.astype(np.float64)
+
+    @cached_property
+    def mixtures(self) -> Ints:
+        """The points of several entries."""
+        return np.flatnonzero(np.bincount(self.owner, minlength=self.n_points) > 1)
+
+    def entries(self, point: int) -> slice:
+        """Which entries a point has."""
+        first, last = np.searchsorted(self.owner, [point, point + 1]).tolist()
+        return slice(first, last)
 
     def all_vectors(self) -> Floats:
         """The vectors of complete points, one per point, in the order of the points."""
@@ -95,6 +190,37 @@ class Points:
     @property
     def _starts(self) -> Ints:
         return np.searchsorted(self.owner, np.arange(self.n_points))
+
+    def __len__(self) -> int:
+        return self.n_points
+
+    def __repr__(self) -> str:
+        several = f", {len(self.mixtures)} with several completions" if len(self.mixtures) else ""
+        drawn = f", {len(self.drawn)} of them drawn" if len(self.drawn) else ""
+        return f"Points({self.n_points} points{several}{drawn})"
+
+
+def _written_out(arrays: RowArrays) -> tuple[Floats, Floats]:
+    """Every candidate of every row, row by row in the order of their numbers, and its weight."""
+    counts = arrays.counts()
+    owner = np.repeat(np.arange(len(counts)), counts)
+    number = runs(np.zeros_like(counts), counts)
+    vectors, weights = arrays.base[owner], np.ones(len(owner))
+    for back in range(int(arrays.n_cells.max(initial=0))):  # the last cell changes fastest
+        (some,) = np.nonzero(arrays.n_cells[owner] > back)
+        rows = owner[some]
+        cells = arrays.first_cell[rows] + arrays.n_cells[rows] - 1 - back
+        sizes = arrays.cell_size[cells]
+        number[some], chosen = np.divmod(number[some], sizes)
+        weights[some] *= arrays.weights[arrays.weights_at[cells] + chosen]
+        spans = np.column_stack([arrays.cell_start[cells], arrays.cell_stop[cells]])
+        for start, stop in np.unique(spans, axis=0).tolist():
+            (own,) = np.nonzero((spans == [start, stop]).all(axis=1))
+            at = arrays.values_at[cells[own]] + chosen[own]
+            for place in range(stop - start):
+                vectors[some[own], start + place] = arrays.values[at + place * sizes[own]]
+    total = np.add.reduceat(weights, starts_of(counts)) if len(weights) else weights
+    return vectors, weights / total[owner]
 
 
 def _distinct(vectors: Floats) -> tuple[Floats, Ints]:

@@ -1,13 +1,11 @@
-"""What a repair proposed, made usable: checked, with doubted values in front, not too many.
+"""What a repair proposed, made usable: checked, with doubted values in front.
 
 Every step takes and returns `TableOptions`. Values are looked at once per distinct list.
 """
 
 from __future__ import annotations
 
-import math
-import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,10 +15,10 @@ import numpy.typing as npt
 from cpclean.data.coding import coded, exactly_coded
 from cpclean.data.columns import Column
 from cpclean.data.nulls import is_null
-from cpclean.data.ragged import Ragged, places_of
+from cpclean.data.ragged import Ragged
 from cpclean.data.row_options import Options, TableOptions
 from cpclean.data.rows import Bools, Ints
-from cpclean.errors import TableError, TableWarning, offenders
+from cpclean.errors import TableError, offenders
 
 # -- step 1: refuse what cannot be used --------------------------------------------------------
 
@@ -256,97 +254,6 @@ def merged(
     sizes = np.bincount(version_row[used], minlength=len(options.rows))
     weights = Ragged.sized(total[used], sizes)
     return replace(options.with_lists(changed), weights=weights)
-
-
-# -- step 3: not too many ------------------------------------------------------------------------
-
-
-def capped(options: TableOptions, columns: Sequence[Column], limit: Any) -> TableOptions:
-    """At most `limit` candidates in a row: holes with most values lose some first."""
-    if not isinstance(limit, int | np.integer) or limit < 1:
-        raise TableError(f"max_candidates must be an int of at least 1; got {limit!r}.")
-    (large,) = np.nonzero(options.n_candidates() > limit)
-    if not len(large):
-        return options
-    result = _versions_cut(options, large[options.joint[large]], int(limit))
-    result = _values_thinned(result, large[~options.joint[large]], columns, int(limit))
-    told = [
-        _what_is_kept(row, options[row], result[row], columns)
-        for row in options.rows[large[:3]].tolist()
-    ]
-    warnings.warn(
-        TableWarning(
-            f"more than {limit} candidates in a row: {offenders([*told, *large[3:]])}.",
-            "Raise max_candidates, or propose fewer values.",
-            field="max_candidates",
-        ),
-        stacklevel=3,
-    )
-    return result
-
-
-def _what_is_kept(row: int, before: Options, after: Options, columns: Sequence[Column]) -> str:
-    kept = ", ".join(
-        f"{len(few)} of {len(many)} values of {columns[cell].name!r}"
-        for cell, few, many in zip(before.cells, after.values, before.values, strict=True)
-        if len(few) < len(many)
-    )
-    return f"row {row} keeps {after.n_candidates} of {before.n_candidates} ({kept})"
-
-
-def _versions_cut(options: TableOptions, places: Ints, limit: int) -> TableOptions:
-    """The first versions of some joint rows."""
-    cut = np.zeros(len(options.rows), dtype=bool)
-    cut[places] = True
-    changed = {}
-    for cell, holes in options.columns():
-        own = holes[cut[options.owner[holes]]]
-        lists = options.by_column[cell].take(options.lists[own])
-        shorter = lists.kept(places_of(lists.sizes) < limit)
-        changed[cell] = [(own, np.arange(len(own)), shorter)]
-    weights = options.weights
-    kept = (places_of(weights.sizes) < limit) | ~cut[weights.owner]
-    return replace(options.with_lists(changed), weights=weights.kept(kept))
-
-
-def _values_thinned(
-    options: TableOptions, places: Ints, columns: Sequence[Column], limit: int
-) -> TableOptions:
-    """Fewer values for the holes of some rows; worked out once per distinct pattern of lists."""
-    pattern = np.zeros(len(options.rows), dtype=np.int64)
-    for _, holes in options.columns():
-        code = np.zeros(len(pattern), dtype=np.int64)
-        code[options.owner[holes]] = 1 + options.lists[holes]
-        pattern = np.unique(pattern * (code.max() + 1) + code, return_inverse=True)[1]
-    order = places[np.argsort(pattern[places], kind="stable")]
-    _, first = np.unique(pattern[order], return_index=True)
-    changed: dict[int, list[tuple[Ints, Ints, Ragged]]] = {}
-    for alike in np.split(order, first[1:]) if len(order) else ():
-        own = options[int(options.rows[alike[0]])]
-        for at, (cell, few) in enumerate(_smaller(own, columns, limit)):
-            found = Ragged.of([few])
-            found = found.with_flat(found.flat.astype(options.by_column[cell].flat.dtype))
-            part = (options.starts[alike] + at, np.zeros(len(alike), dtype=np.int64), found)
-            changed.setdefault(cell, []).append(part)
-    return options.with_lists(changed)
-
-
-def _smaller(
-    options: Options, columns: Sequence[Column], limit: int
-) -> Iterable[tuple[int, tuple[Any, ...]]]:
-    kept = [len(values) for values in options.values]
-    while math.prod(kept) > limit:
-        kept[kept.index(max(kept))] -= 1
-    for cell, values, size in zip(options.cells, options.values, kept, strict=True):
-        yield cell, _thinned(values, size, columns[cell])
-
-
-def _thinned(values: tuple[Any, ...], size: int, column: Column) -> tuple[Any, ...]:
-    """Fewer values: evenly spread over the range of numbers, the first ones of categories."""
-    if column.kind == "categorical":
-        return values[:size]
-    places = np.linspace(0, len(values) - 1, size).round().astype(int)
-    return tuple(values[place] for place in places)
 
 
 # -- what of it has a place in the space ---------------------------------------------------------

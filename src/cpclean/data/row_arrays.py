@@ -12,12 +12,16 @@ that differs in one row shares the cells of the other and has its own behind the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from cpclean.data.rows import Floats, Ints, StoredCell, StoredRow
+
+# Numbers of candidates are machine integers; what exceeds them is cut off here.
+MOST_COUNTED = 2**62
 
 
 class RowArrays(NamedTuple):
@@ -68,14 +72,44 @@ class RowArrays(NamedTuple):
     # -- all rows ------------------------------------------------------------------------
 
     def counts(self) -> Ints:
-        """The number of candidates of each row."""
+        """The number of candidates of each row, at most `MOST_COUNTED`."""
         counts = np.ones(len(self.base), dtype=np.int64)
         dirty = np.flatnonzero(self.n_cells)
         if len(dirty):
-            n_cells = self.n_cells[dirty]
-            sizes = self.cell_size[runs(self.first_cell[dirty], n_cells)]
-            counts[dirty] = np.multiply.reduceat(sizes, starts_of(n_cells))
+            starts, sizes = starts_of(self.n_cells[dirty]), self.used_sizes()
+            product = np.multiply.reduceat(sizes, starts)
+            with np.errstate(over="ignore"):
+                roughly = np.multiply.reduceat(sizes.astype(np.float64), starts)
+            counts[dirty] = np.where(roughly < MOST_COUNTED, product, MOST_COUNTED)
         return counts
+
+    def count(self, row: int) -> int:
+        """The exact number of candidates of a row."""
+        first = int(self.first_cell[row])
+        return math.prod(self.cell_size[first : first + int(self.n_cells[row])].tolist())
+
+    def used_sizes(self) -> Ints:
+        """The number of values of every cell that belongs to a row, in the order of the rows."""
+        return self.cell_size[runs(self.first_cell, self.n_cells)]
+
+    def boxes(self) -> tuple[Floats, Floats]:
+        """The least and the greatest value of every row in every feature, shape (d, N)."""
+        low = self.base.T.copy(order="C")
+        high = low.copy()
+        (dirty,) = np.nonzero(self.n_cells)
+        n_cells = self.n_cells[dirty]
+        cells = runs(self.first_cell[dirty], n_cells)
+        if len(cells):
+            widths = self.cell_stop[cells] - self.cell_start[cells]
+            place = runs(np.zeros_like(widths), widths)
+            sizes = np.repeat(self.cell_size[cells], widths)
+            at = np.repeat(self.values_at[cells], widths) + place * sizes  # of one column of a cell
+            values = self.values[runs(at, sizes)]
+            features = np.repeat(self.cell_start[cells], widths) + place
+            rows = np.repeat(np.repeat(dirty, n_cells), widths)
+            low[features, rows] = np.minimum.reduceat(values, starts_of(sizes))
+            high[features, rows] = np.maximum.reduceat(values, starts_of(sizes))
+        return low, high
 
     def take(self, rows: Ints) -> RowArrays:
         """Some rows in this order, with the cells that belong to them and no others."""

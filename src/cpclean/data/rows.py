@@ -23,9 +23,6 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-# Candidates of one row are numbered by one machine integer; far more than can be scanned.
-MAX_ROW_CANDIDATES = 2**31 - 1
-
 # Weights given by hand are rarely exact sums: this much is put right silently.
 PRIOR_SUM_TOLERANCE = 1e-9
 
@@ -183,13 +180,7 @@ def factored_row(row: FactoredRow, n_features: int | None, where: str) -> Stored
     for cell in cells:
         base[cell.start : cell.stop] = cell.values[0]
     check_finite(base, f"the base of {where}")
-    open_cells = tuple(cell for cell in cells if len(cell.values) > 1)
-    if math.prod(len(cell.values) for cell in open_cells) > MAX_ROW_CANDIDATES:
-        raise DataError(
-            f"{where} has more than {MAX_ROW_CANDIDATES} combinations of cell values; "
-            "give its cells fewer values."
-        )
-    return StoredRow(base, open_cells)
+    return StoredRow(base, tuple(cell for cell in cells if len(cell.values) > 1))
 
 
 def narrowed(row: StoredRow, known: Mapping[int, float]) -> StoredRow:

@@ -18,6 +18,7 @@ from cpclean.data.column_reading import as_kind
 from cpclean.data.columns import Column
 from cpclean.data.decisions import Decision
 from cpclean.data.domains import Domains, DomainTable
+from cpclean.data.drawing import N_DRAWS, Drawing
 from cpclean.data.encoded_rows import encoded_rows
 from cpclean.data.frames import FrameKind, columns_from, kind_of_frame
 from cpclean.data.incomplete import IncompleteDataset, world_count_text
@@ -26,7 +27,6 @@ from cpclean.data.nulls import stripped
 from cpclean.data.points import Points
 from cpclean.data.priors import prior_beside
 from cpclean.data.proposals import (
-    capped,
     checked_options,
     in_space,
     proposed_values,
@@ -47,6 +47,10 @@ from cpclean.data.suspects import blanked, suspect_mask
 from cpclean.errors import TableError, TableWarning, UnknownRowError, offenders
 
 _NUMBERS = (int, float, np.number)
+
+# Candidates of a row up to which going through all of them pays: four holes of five values.
+# docs/results/holes.md says how it was chosen.
+MAX_EXACT = 5**4
 
 
 @dataclass(frozen=True)
@@ -117,8 +121,11 @@ class IncompleteTable:
     null_tokens : iterable of str
         Texts that mean a missing value, such as "?"; spaces around them are ignored. A token that
         is a number, such as "-999", also matches numbers equal to it.
-    max_candidates : int
-        If a row has more candidates, some values are left out, with a warning.
+    max_exact : int
+        A row with more candidates than this is represented by draws from its prior in shares and
+        in whatever depends on them; what is certain is proved for all of its candidates.
+    n_draws, random_state : int
+        How many draws, and their seed. Draws depend on the seed and the row alone.
     drop_unlabelled : bool
         Leave out rows whose label is null; otherwise they are an error.
 
@@ -181,9 +188,12 @@ class IncompleteTable:
         weights: Mapping[str, float] | None = None,
         categories: Mapping[str, Iterable[Any]] | None = None,
         null_tokens: Iterable[str] = (),
-        max_candidates: int = 5**8,
+        max_exact: int = MAX_EXACT,
+        n_draws: int = N_DRAWS,
+        random_state: int = 0,
         drop_unlabelled: bool = False,
     ) -> None:
+        drawing = Drawing(max_exact, n_draws, random_state)
         self.null_tokens = stripped(null_tokens)
         frame, repair = _frame_and_repair(frame, repairs)
         columns = columns_from(frame, kinds, self.null_tokens)
@@ -208,14 +218,13 @@ class IncompleteTable:
         # Nothing is learnt from a doubted cell: neither candidates, scales nor priors.
         known = [blanked(column, doubted[:, n]) for n, column in enumerate(self.columns)]
         options = checked_options(repair.propose(known, self.holes), known, self.holes)
-        options = with_present(options, self.columns, doubted)
-        self.options = capped(options, self.columns, max_candidates)
+        self.options = with_present(options, self.columns, doubted)
         proposed = proposed_values(self.options)
         _warn(known, proposed, classes)
         self.space: TableSpace = fit_plain_space(known, proposed, scaling, weights, categories)
         priors = CellPriors(prior_beside(repair, prior), known, codes, ~self.holes)
         rows = encoded_rows(self.columns, self._options_in_space, self.space, priors)
-        self.dataset = IncompleteDataset.from_arrays(rows, codes, classes)
+        self.dataset = IncompleteDataset.from_arrays(rows, codes, classes, drawing)
 
     @classmethod
     def from_parts(cls, parts: TableParts) -> Self:
@@ -236,6 +245,11 @@ class IncompleteTable:
     @property
     def n_rows(self) -> int:
         return self.dataset.n_rows
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether shares are exact, because no row is represented by draws."""
+        return self.dataset.is_exact
 
     def row(self, row: int) -> dict[str, Any]:
         """The raw values of a row, None where there is a hole."""

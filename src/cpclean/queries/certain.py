@@ -11,6 +11,7 @@ from cpclean.data.rows import Floats
 from cpclean.queries import _minmax, _near, _order
 from cpclean.queries.geometry import Near, Query, ask
 from cpclean.queries.model import Metric, Model
+from cpclean.queries.sound import not_excluded
 
 Bools = npt.NDArray[np.bool_]
 
@@ -29,9 +30,10 @@ def possible_labels(
     """The labels that at least one world predicts for each query point.
 
     Exact for any number of classes, from every row's nearest and farthest candidate. Priors play
-    no part: a world counts even if its prior is 0. At equal distance the smaller row is nearer,
-    at equal votes the smaller class wins. The paper (section 3.2, algorithm MM) has this for two
-    classes.
+    no part: a world counts even if its prior is 0, and so does a completion of a point. For a point
+    that is represented by draws, these are the labels that could not be excluded. At equal distance
+    the smaller row is nearer, at equal votes the smaller class wins. The paper (section 3.2,
+    algorithm MM) has this for two classes.
 
     Parameters
     ----------
@@ -51,9 +53,11 @@ def possible_labels(
     [[True, True], [False, True]]
     """
     query = ask(data, X, Model(n_neighbors, metric))
-    found = query.over_blocks(possible_in_block, n_jobs)
-    table = np.concatenate([np.zeros((0, data.n_classes), bool), *found])
-    return query.points.union(table)
+    found = _found_possible(query, n_jobs)
+    drawn = query.points.drawn
+    if len(drawn):
+        found[drawn] |= not_excluded(query, drawn, _possible_on_a_line)
+    return found
 
 
 def is_certain(
@@ -65,6 +69,9 @@ def is_certain(
     n_jobs: int | None = None,
 ) -> Bools:
     """Whether all worlds predict the same label for each query point (Q1).
+
+    For a point of several completions: the same label for each of them, too. Always proved, from
+    comparisons; for a point that is represented by draws, sound bounds may fail to prove it.
 
     Parameters
     ----------
@@ -82,8 +89,24 @@ def is_certain(
     >>> is_certain(data, [[0.0], [9.0]], n_neighbors=1).tolist()
     [False, True]
     """
-    labels = possible_labels(data, X, n_neighbors, metric, n_jobs=n_jobs)
-    return np.asarray(labels.sum(axis=1) == 1)
+    query = ask(data, X, Model(n_neighbors, metric))
+    found = _found_possible(query, n_jobs)
+    drawn = query.points.drawn
+    drawn = drawn[found[drawn].sum(axis=1) == 1]  # for the others, two draws disagree
+    if len(drawn):
+        found[drawn] |= not_excluded(query, drawn, _possible_on_a_line)
+    return np.asarray(found.sum(axis=1) == 1)
+
+
+def _found_possible(query: Query, n_jobs: int | None) -> Bools:
+    """The labels that some world predicts for some of the points' entries."""
+    found = query.over_blocks(possible_in_block, n_jobs)
+    table = np.concatenate([np.zeros((0, query.data.n_classes), bool), *found])
+    return query.points.union(table)
+
+
+def _possible_on_a_line(data: IncompleteDataset, points: Floats, n_neighbors: int) -> Bools:
+    return _found_possible(ask(data, points, Model(n_neighbors, "linear")), None)
 
 
 def possible_in_block(query: Query, points: Floats, near: Near) -> Bools:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from cpclean.data.rows import Floats
 from cpclean.errors import QueryError
 from cpclean.queries import _race
 from cpclean.queries.certain import possible_in_block
-from cpclean.queries.geometry import Near, Neighbourhood, Query, ask
+from cpclean.queries.geometry import Near, Neighbourhood, Query, ask_shares
 from cpclean.queries.kernel_arrays import N_CELLS, SIZE
 from cpclean.queries.model import Metric, Model
 from cpclean.queries.shares import entropy, tallied, votes_needed, winners_of
@@ -26,7 +26,7 @@ _SLACK = 1e-15
 
 def conditional_shares(
     data: IncompleteDataset,
-    x: npt.ArrayLike,
+    x: Points | npt.ArrayLike,
     n_neighbors: int = 3,
     metric: Metric = "euclidean",
 ) -> list[Floats]:
@@ -39,14 +39,16 @@ def conditional_shares(
     Parameters
     ----------
     data : IncompleteDataset
-    x : array-like of shape (n_features,)
-        One complete query point, or its distances with metric "precomputed".
+    x : array-like of shape (n_features,), or Points
+        One query point, or its distances with metric "precomputed". The shares of a point of
+        several completions are the mean over them, by weight.
     n_neighbors, metric
         As in `world_shares`, with the same tie rules.
 
     Returns
     -------
     list of n_rows ndarrays of shape (m_i, n_classes)
+        A row that is represented by draws has one line per draw, as in ``data.sampled``.
 
     Examples
     --------
@@ -57,17 +59,23 @@ def conditional_shares(
     """
     points: Any
     try:
-        points = [x] if np.ndim(x) == 1 else x
+        points = [x] if not isinstance(x, Points) and np.ndim(x) == 1 else x
     except ValueError:  # rows of unequal length: left to the check
         points = x
-    query = ask(data, points, Model(n_neighbors, metric))
+    query = ask_shares(data, points, Model(n_neighbors, metric))
     if query.points.n_points != 1:
         raise QueryError(
             f"conditional_shares answers for one query point; got {query.points.n_points}. "
             "Call it point by point."
         )
-    (given,) = query.over_blocks(_by_candidate)
-    return given
+    weights = query.points.vector_weights.tolist()
+    parts = [one for part in query.over_blocks(_by_candidate) for one in part]
+    if len(parts) == 1:
+        return parts[0]
+    return [
+        np.asarray(sum(weight * one for weight, one in zip(weights, row, strict=True)))
+        for row in zip(*parts, strict=True)
+    ]
 
 
 def expected_entropies(
@@ -100,13 +108,15 @@ def expected_entropies(
     >>> expected_entropies(data, [[0.0]], n_neighbors=1).round(6).tolist()
     [0.346574, 0.346574, 0.562335]
     """
-    query = ask(data, X, Model(n_neighbors, metric))
+    query = ask_shares(data, X, Model(n_neighbors, metric))
     if not query.points.n_points:
         raise QueryError("expected_entropies needs at least one query point; got none.")
-    times = query.points.vector_weights
-    parts = query.over_blocks(gains_in_block, n_jobs)
-    total = 0.0
-    gain = np.zeros(data.n_rows)
+    total, gain = _mixed_gains(query)
+    times = query.points.complete_weights
+    (used,) = np.nonzero(times)
+    times = times[used]
+    alone = query if len(used) == len(query.vectors) else query.about(query.vectors[used])
+    parts = alone.over_blocks(gains_in_block, n_jobs)
     start = 0
     for part in parts:
         repeats = times[start : start + len(part.entropy)]
@@ -115,6 +125,62 @@ def expected_entropies(
         each = part.gain * np.repeat(repeats, part.n_rows)
         gain += np.bincount(part.rows, each, data.n_rows)
     return np.maximum(total - gain, 0.0) / query.points.n_points
+
+
+def _mixed_gains(query: Query) -> tuple[float, Floats]:
+    """Entropies of all points of several entries, and what knowing each row would take from them.
+
+    Entropy is that of the mixture, before and given each candidate.
+    """
+    total, gain = 0.0, np.zeros(query.data.n_rows)
+    counts, points = query.data.candidate_counts, query.points
+    for owner in points.mixtures.tolist():
+        entries = points.entries(owner)
+        parts = query.about(query.vectors[points.vector[entries]]).over_blocks(_all_conditionals)
+        given = [one for part in parts for one in part]
+        weights = points.weight[entries].tolist()
+        whole = np.zeros((len(given), query.data.n_classes))
+        for number, one in enumerate(given):
+            whole[number, one.labels] = one.shares
+        shares = np.asarray(weights) @ whole
+        before = float(entropy(shares))
+        total += before
+        rows = np.unique(np.concatenate([one.rows for one in given]))
+        rows = rows[counts[rows] > 1]
+        first = np.concatenate([[0], np.cumsum(counts[rows])])
+        mixed = np.tile(shares, (int(first[-1]), 1))  # given each candidate of these rows
+        for number, one in enumerate(given):
+            _add_difference(mixed, one, whole[number], weights[number], rows, first, counts)
+        after = entropy(np.clip(mixed, 0.0, 1.0))
+        prior = np.concatenate([np.zeros(0), *(query.data.prior(row) for row in rows.tolist())])
+        gain += np.bincount(np.repeat(rows, counts[rows]), prior * (before - after), len(gain))
+    return total, gain
+
+
+def _add_difference(
+    mixed: Floats,
+    given: Conditionals,
+    whole: Floats,
+    weight: float,
+    rows: Ints,
+    first: Ints,
+    counts: Ints,
+) -> None:
+    """What one entry of a point says given each candidate, rather than without."""
+    start = 0
+    for place, row in enumerate(given.rows.tolist()):
+        rank = given.rank[start : start + counts[row]]
+        start += counts[row]
+        if counts[row] == 1:
+            continue
+        at = int(first[np.searchsorted(rows, row)])
+        own = np.where(rank[:, None] >= 0, given.at[rank], given.beyond[place])
+        mixed[at : at + len(own)] -= weight * whole
+        mixed[at : at + len(own), given.labels] += weight * own
+
+
+def _all_conditionals(query: Query, points: Floats, near: Near) -> list[Conditionals]:
+    return list(conditionals(query, points, near))
 
 
 @dataclass(frozen=True)
@@ -133,7 +199,13 @@ class BlockGains:
 
 def gains_in_block(query: Query, points: Floats, near: Near) -> BlockGains:
     """What each row's cleaning is expected to change for a block of points."""
-    found = [_hood_gains(query, points, near, hood) for hood in _hoods(query, points, near)]
+    return joined_gains(
+        [_hood_gains(query, points, near, hood) for hood in _hoods(query, points, near)]
+    )
+
+
+def joined_gains(found: Sequence[BlockGains]) -> BlockGains:
+    """Those of several blocks of points as one."""
     return BlockGains(
         entropy=np.concatenate([one.entropy for one in found]),
         n_rows=np.concatenate([one.n_rows for one in found]),
@@ -292,9 +364,12 @@ def _of_two(hood: Neighbourhood, point: int, race: _Raced, shares: Floats) -> _G
     )
 
 
-def _by_candidate(query: Query, points: Floats, near: Near) -> list[Floats]:
-    """Conditionals of one point, spread over all rows, candidates and classes."""
-    (given,) = conditionals(query, points, near)
+def _by_candidate(query: Query, points: Floats, near: Near) -> list[list[Floats]]:
+    """Conditionals of every point of a block, spread over all rows, candidates and classes."""
+    return [_spread(query, given) for given in conditionals(query, points, near)]
+
+
+def _spread(query: Query, given: Conditionals) -> list[Floats]:
     n_classes = query.data.n_classes
     whole = np.zeros(n_classes)
     whole[given.labels] = given.shares

@@ -60,6 +60,17 @@ class Query:
     rarest: float  # a lower bound on the prior of any candidate
     points: Points
     vectors: Floats  # those of the points, or some of them, or distances in their place
+    drawn: Query | None = None  # the same about draws, where some rows have too many candidates
+
+    @property
+    def for_shares(self) -> Query:
+        """What shares are taken of: all worlds, or those of the draws."""
+        return self.drawn or self
+
+    def about(self, vectors: Floats) -> Query:
+        """The same question about other vectors."""
+        drawn = None if self.drawn is None else self.drawn.about(vectors)
+        return replace(self, vectors=vectors, drawn=drawn)
 
     def counting(self) -> Query:
         """The same question with every candidate of weight 1: worlds are counted, not weighted."""
@@ -78,7 +89,7 @@ class Query:
         threads = min(_n_threads(n_jobs), len(pieces))
 
         def work(piece: Floats) -> list[Result]:
-            return self._answered(answer, self.measured(piece))
+            return self.answered(answer, self.measured(piece))
 
         if threads <= 1 and not _in_main_thread():
             return [one for piece in pieces for one in work(piece)]
@@ -94,7 +105,7 @@ class Query:
             if threads > 1:
                 pool.shutdown(wait=False, cancel_futures=True)
 
-    def _answered(
+    def answered(
         self, answer: Callable[[Query, Floats, Near], Result], points: Floats
     ) -> list[Result]:
         """Answer a block, in halves where its points have too many near rows together."""
@@ -104,7 +115,7 @@ class Query:
         if len(near.ptr):
             return [answer(self, points, near)]
         half = len(points) // 2
-        return [*self._answered(answer, points[:half]), *self._answered(answer, points[half:])]
+        return [*self.answered(answer, points[:half]), *self.answered(answer, points[half:])]
 
     def around(
         self, points: Floats, near: Near, slack: float, want_rank: bool = False
@@ -237,6 +248,8 @@ def ask(data: IncompleteDataset, X: Points | npt.ArrayLike, model: Model) -> Que
         points = X
     else:
         points = Points.of(_checked_points(X, width, metric), merge=not model.precomputed)
+    if not data.is_exact and code == kernel_arrays.PRECOMPUTED:
+        raise _not_measured(data)
     prepared = prepared_rows(data)
     if not callable(metric):
         check_magnitude(prepared, points.vectors, code)
@@ -249,6 +262,23 @@ def ask(data: IncompleteDataset, X: Points | npt.ArrayLike, model: Model) -> Que
         rarest=prepared.rarest,
         points=points,
         vectors=points.vectors,
+        drawn=None if data.is_exact else ask(data.sampled, points, model),
+    )
+
+
+def ask_shares(data: IncompleteDataset, X: Points | npt.ArrayLike, model: Model) -> Query:
+    """Check a question about shares: it is asked of draws where rows have too many candidates."""
+    given = data if model.precomputed else getattr(data, "sampled", data)
+    return ask(given, X, model)
+
+
+def _not_measured(data: IncompleteDataset) -> QueryError:
+    rows = data.drawn_rows.tolist()
+    return QueryError(
+        "with a metric that is a function, or with distances that are given, every candidate has "
+        f"to be looked at to find what is certain; row {offenders(rows)} has more than "
+        f"{data.drawing.max_exact:,} (max_exact). Use a named metric, or raise max_exact.",
+        field="metric",
     )
 
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from cpclean.data.rows import Floats
 from cpclean.queries.cell_gains import CellIndex, cell_gains_in_block
 from cpclean.queries.certain import possible_in_block
-from cpclean.queries.gains import BlockGains, gains_in_block
+from cpclean.queries.gains import BlockGains, gains_in_block, joined_gains
 from cpclean.queries.geometry import Near, Query
 
 
@@ -45,12 +45,10 @@ def look_at_block(
     query: Query, vectors: Floats, near: Near, index: CellIndex | None = None
 ) -> Look:
     """Look at a block of points; with an index of cells, gains are those of cells."""
-    if index is None:
-        gains = gains_in_block(query, vectors, near)
-    else:
-        gains = cell_gains_in_block(query, vectors, near, index)
+    gains = _gains(query, vectors, near, index)
     # Masses are sums of products of numbers that are not negative: entropy shows two labels to
-    # have worlds. Where there is none, a label may still have worlds that weigh next to nothing.
+    # have worlds, drawn or not. Where there is none, a label may still have worlds that weigh next
+    # to nothing, or that were not drawn.
     certain = np.zeros(len(vectors), dtype=bool)
     doubtful = np.flatnonzero(gains.entropy == 0.0)
     if len(doubtful):
@@ -67,4 +65,18 @@ def look_at_block(
             rows=gains.rows[kept],
             gain=gains.gain[kept],
         ),
+        query.drawn is None,
     )
+
+
+def _gains(query: Query, vectors: Floats, near: Near, index: CellIndex | None) -> BlockGains:
+    """Gains over all worlds, or over those of draws, which have near rows of their own."""
+
+    def found(asked: Query, points: Floats, around: Near) -> BlockGains:
+        if index is None:
+            return gains_in_block(asked, points, around)
+        return cell_gains_in_block(asked, points, around, index)
+
+    if query.drawn is None:
+        return found(query, vectors, near)
+    return joined_gains(query.drawn.answered(found, vectors))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cpclean.data.incomplete import IncompleteDataset, Ints
-from cpclean.data.row_arrays import RowArrays, runs, starts_of
+from cpclean.data.row_arrays import runs, starts_of
 from cpclean.data.rows import Floats
 from cpclean.queries.blocks import in_blocks
 from cpclean.queries.kernel_arrays import (
@@ -102,7 +102,7 @@ def prepare_changed(old: IncompleteDataset, new: IncompleteDataset, row: int) ->
 
 def _kernel_rows(data: IncompleteDataset) -> Rows:
     arrays = data.arrays
-    low, high = _row_boxes(arrays)
+    low, high = arrays.boxes()
     order, at = in_blocks(low, high)
     low = low.take(order, axis=1)
     high = high.take(order, axis=1)
@@ -125,28 +125,8 @@ def _kernel_rows(data: IncompleteDataset) -> Rows:
     )
 
 
-def _row_boxes(arrays: RowArrays) -> tuple[Floats, Floats]:
-    """The least and the greatest value of every row in every feature, shape (d, N)."""
-    low = arrays.base.T.copy(order="C")
-    high = low.copy()
-    (dirty,) = np.nonzero(arrays.n_cells)
-    n_cells = arrays.n_cells[dirty]
-    cells = runs(arrays.first_cell[dirty], n_cells)
-    if len(cells):
-        widths = arrays.cell_stop[cells] - arrays.cell_start[cells]
-        place = runs(np.zeros_like(widths), widths)
-        sizes = np.repeat(arrays.cell_size[cells], widths)
-        at = np.repeat(arrays.values_at[cells], widths) + place * sizes  # of one column of a cell
-        values = arrays.values[runs(at, sizes)]
-        features = np.repeat(arrays.cell_start[cells], widths) + place
-        rows = np.repeat(np.repeat(dirty, n_cells), widths)
-        low[features, rows] = np.minimum.reduceat(values, starts_of(sizes))
-        high[features, rows] = np.maximum.reduceat(values, starts_of(sizes))
-    return low, high
-
-
 def _row_box(data: IncompleteDataset, row: int) -> tuple[Floats, Floats]:
-    low, high = _row_boxes(data.arrays.take(np.array([row])))
+    low, high = data.arrays.take(np.array([row])).boxes()
     return low[:, 0], high[:, 0]
 
 

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cpclean.data.incomplete import IncompleteDataset, Ints
+from cpclean.data.incomplete import IncompleteDataset, Ints, count_text
 from cpclean.data.points import Points
 from cpclean.data.rows import Floats
+from cpclean.errors import QueryError, offenders
 from cpclean.queries import _race, _tally, residues
 from cpclean.queries.certain import possible_in_block
-from cpclean.queries.geometry import BLOCK_BYTES, Near, Neighbourhood, Query, ask
+from cpclean.queries.geometry import BLOCK_BYTES, Near, Neighbourhood, Query, ask, ask_shares
 from cpclean.queries.kernel_arrays import SIZE
 from cpclean.queries.model import Metric, Model
 
@@ -33,11 +34,13 @@ def world_shares(
 ) -> Floats:
     """The share of prior mass whose worlds predict each label (Q2, weighted).
 
-    With uniform priors a share is a number of worlds divided by the number of all worlds. Relative
-    error below 1e-10 for every share above 1e-12, and in practice near 1e-14; a label that no
-    world predicts has share 0, and a certain label has share 1, exactly. Ask
-    `is_certain` whether a prediction is certain: a share may round to 1. The paper's section 3.1
-    (algorithm SS) has this for uniform priors.
+    With uniform priors a share is a number of worlds divided by the number of all worlds. Rows that
+    are represented by draws (see `IncompleteDataset`) make it an unbiased estimate, whose error
+    `share_errors` estimates. Without them it has a relative error below 1e-10 wherever it is above
+    1e-12, and in practice near 1e-14. A label that no world predicts has share 0, and a certain
+    label has share 1, exactly. Ask `is_certain` whether a prediction is certain: a share may round
+    to 1. For a point of several completions, shares are the mean over them, by weight. The paper's
+    section 3.1 (algorithm SS) has this for uniform priors and complete points.
 
     Parameters
     ----------
@@ -68,7 +71,7 @@ def world_shares(
     >>> world_shares(data, [[0.0], [9.0]], n_neighbors=1).tolist()
     [[0.25, 0.75], [0.0, 1.0]]
     """
-    query = ask(data, X, Model(n_neighbors, metric))
+    query = ask_shares(data, X, Model(n_neighbors, metric))
     parts = query.over_blocks(shares_in_block, n_jobs)
     return query.points.mixed(np.concatenate([np.zeros((0, data.n_classes)), *parts]))
 
@@ -100,6 +103,44 @@ def entropies(
     [0.693147, 0.0]
     """
     return entropy(world_shares(data, X, n_neighbors, metric, n_jobs=n_jobs))
+
+
+def share_errors(
+    data: IncompleteDataset,
+    X: Points | npt.ArrayLike,
+    n_neighbors: int = 3,
+    metric: Metric = "euclidean",
+    *,
+    n_jobs: int | None = None,
+) -> Floats:
+    """How far `world_shares` may be off because rows are represented by draws.
+
+    Half the difference between the shares from the first and from the second half of all draws,
+    which are independent of each other: an estimate of the standard error, itself uncertain. 0 for
+    data without such rows.
+
+    Parameters
+    ----------
+    data, X, n_neighbors, metric, n_jobs
+        As in `world_shares`.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_points, n_classes)
+
+    Examples
+    --------
+    >>> from cpclean import Cell, FactoredRow, IncompleteDataset, share_errors
+    >>> row = FactoredRow([0.0] * 9, [Cell(column, [0.0, 1.0]) for column in range(9)])
+    >>> data = IncompleteDataset([row, [[0.5] * 9]], ["a", "b"], max_exact=100)
+    >>> data.is_exact, share_errors(data, [[0.4] * 9], n_neighbors=1).shape
+    (False, (1, 2))
+    """
+    if getattr(data, "is_exact", True):
+        points = ask(data, X, Model(n_neighbors, metric)).points
+        return np.zeros((points.n_points, data.n_classes))
+    one, two = (world_shares(half, X, n_neighbors, metric, n_jobs=n_jobs) for half in data.halves())
+    return np.abs(one - two) / 2
 
 
 def world_counts(
@@ -134,10 +175,28 @@ def world_counts(
     >>> world_counts(data, [[0.0], [9.0]], n_neighbors=1).tolist()
     [[1, 1], [0, 2]]
     """
+    if not getattr(data, "is_exact", True):
+        raise _too_many_to_count(data)
     query = ask(data, X, Model(n_neighbors, metric)).counting()
     parts = query.over_blocks(_counts_in_block, n_jobs)
     none = np.zeros((0, data.n_classes), dtype=object)
     return query.points.mixed(np.concatenate([none, *parts]))
+
+
+def _too_many_to_count(data: IncompleteDataset) -> QueryError:
+    rows = data.drawn_rows
+    counts = [data.arrays.count(row) for row in rows.tolist()]
+    told = offenders(
+        f"row {row} with {count_text(count)} candidates"
+        for row, count in zip(rows.tolist(), counts, strict=True)
+    )
+    return QueryError(
+        f"worlds are counted by going through all candidates: {count_text(sum(counts))} of them "
+        f"for every point, in {told}. world_shares estimates the shares of the labels from draws "
+        f"instead; with max_exact={max(counts)} these rows would be counted, in time and memory "
+        "that grow with the number of their candidates.",
+        field="max_exact",
+    )
 
 
 def entropy(shares: Floats) -> Floats:
