@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -139,6 +140,22 @@ class Points:
     def is_exact(self) -> bool:
         """Whether no point is represented by draws."""
         return not len(self.drawn)
+
+    def halves(self) -> tuple[Points, Points]:
+        """The points with only the first and only the second half of the draws of drawn ones."""
+        if self.is_exact:
+            return self, self
+        place = np.arange(len(self.owner)) - self._starts[self.owner]
+        size = np.bincount(self.owner)[self.owner]
+        drawn = np.isin(self.owner, self.drawn)
+        first = np.where(drawn, place < (size + 1) // 2, True)
+        found = []
+        for kept in (first, ~first | ~drawn):
+            weight = np.where(kept, self.weight, 0.0)
+            half = copy(self)
+            half.weight = weight / np.add.reduceat(weight, self._starts)[self.owner]
+            found.append(half)
+        return found[0], found[1]
 
     @property
     def vector_weights(self) -> Floats:

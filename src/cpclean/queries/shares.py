@@ -113,11 +113,11 @@ def share_errors(
     *,
     n_jobs: int | None = None,
 ) -> Floats:
-    """How far `world_shares` may be off because rows are represented by draws.
+    """How far `world_shares` may be off because rows or points are represented by draws.
 
     Half the difference between the shares from the first and from the second half of all draws,
-    which are independent of each other: an estimate of the standard error, itself uncertain. 0 for
-    data without such rows.
+    which are independent of each other: an estimate of the standard error, itself uncertain. 0
+    where nothing is drawn.
 
     Parameters
     ----------
@@ -136,10 +136,13 @@ def share_errors(
     >>> data.is_exact, share_errors(data, [[0.4] * 9], n_neighbors=1).shape
     (False, (1, 2))
     """
-    if getattr(data, "is_exact", True):
-        points = ask(data, X, Model(n_neighbors, metric)).points
+    points = ask_shares(data, X, Model(n_neighbors, metric)).points
+    if data.is_exact and points.is_exact:
         return np.zeros((points.n_points, data.n_classes))
-    one, two = (world_shares(half, X, n_neighbors, metric, n_jobs=n_jobs) for half in data.halves())
+    one, two = (
+        world_shares(rows, own, n_neighbors, metric, n_jobs=n_jobs)
+        for rows, own in zip(data.halves(), points.halves(), strict=True)
+    )
     return np.abs(one - two) / 2
 
 
@@ -178,6 +181,14 @@ def world_counts(
     if not getattr(data, "is_exact", True):
         raise _too_many_to_count(data)
     query = ask(data, X, Model(n_neighbors, metric)).counting()
+    if not query.points.is_exact:
+        raise QueryError(
+            "worlds are counted for every completion of a point; point "
+            f"{offenders(query.points.drawn.tolist())} has too many and is represented by draws. "
+            "world_shares estimates the shares of the labels; Points with a higher max_exact has "
+            "all completions.",
+            field="max_exact",
+        )
     parts = query.over_blocks(_counts_in_block, n_jobs)
     none = np.zeros((0, data.n_classes), dtype=object)
     return query.points.mixed(np.concatenate([none, *parts]))
