@@ -252,14 +252,14 @@ class _Draw:
 
         return weigh
 
-    def factored_row(self, weigh: Callable[[int], Prior], max_candidates: int) -> FactoredRow:
+    def factored_row(self, weigh: Callable[[int], Prior], limit: int) -> FactoredRow:
         base = list(self.vector())
         cells = []
         column = self.rng.randint(0, 1)
         while column < self.width and len(cells) < 3:
             columns = min(self.rng.randint(1, 2), self.width - column)
-            size = self.rng.randint(1, min(3, max_candidates))
-            max_candidates //= size
+            size = self.rng.randint(1, min(3, limit))
+            limit //= size
             for gone in range(column, column + columns):
                 # What stands in a cell's columns is not used, and may be a hole.
                 base[gone] = self.rng.choice([0.0, 9.0, math.nan])

@@ -99,10 +99,8 @@ def merged_versions(
     return found
 
 
-def finished(
-    table: IncompleteTable, proposed: dict[int, Options], limit: int | None = None
-) -> dict[int, Options]:
-    """What a repair proposed, in order of columns, with doubted values in front, and cut."""
+def finished(table: IncompleteTable, proposed: dict[int, Options]) -> dict[int, Options]:
+    """What a repair proposed, in order of columns, with doubted values in front."""
     found = {}
     for row in sorted(proposed):
         own = proposed[row]
@@ -120,8 +118,7 @@ def finished(
                 tuple(dict.fromkeys((present[cell], *one))) if cell in present else one
                 for cell, one in zip(cells, lists, strict=True)
             ]
-        one = Options(cells, tuple(lists), own.joint, weights)
-        found[row] = one if limit is None else cut(table, one, limit)
+        found[row] = Options(cells, tuple(lists), own.joint, weights)
     return found
 
 
@@ -139,27 +136,6 @@ def _doubled(
         weight = 1.0 if weights is None else weights[number % len(versions)]
         total[version] = total.get(version, 0.0) + weight
     return list(zip(*total, strict=True)), None if weights is None else tuple(total.values())
-
-
-def cut(table: IncompleteTable, own: Options, limit: int) -> Options:
-    """At most so many candidates: the longest list loses values first."""
-    if own.n_candidates <= limit:
-        return own
-    if own.joint:
-        weights = None if own.weights is None else own.weights[:limit]
-        return Options(own.cells, tuple(one[:limit] for one in own.values), True, weights)
-    sizes = [len(one) for one in own.values]
-    while np.prod(sizes, dtype=object) > limit:
-        sizes[sizes.index(max(sizes))] -= 1
-    lists = []
-    for cell, one, size in zip(own.cells, own.values, sizes, strict=True):
-        if table.columns[cell].kind == "categorical":
-            lists.append(one[:size])
-        else:
-            lists.append(
-                tuple(one[n] for n in np.linspace(0, len(one) - 1, size).round().astype(int))
-            )
-    return Options(own.cells, tuple(lists))
 
 
 # -- priors ----------------------------------------------------------------------------------------

@@ -365,49 +365,42 @@ def test_quantiles_need_a_size() -> None:
         quantiles(0)
 
 
-# -- the cap --------------------------------------------------------------------------------------
+# -- rows with many candidates ---------------------------------------------------------------------
 
 
-def test_a_cap_on_candidates_says_what_it_dropped() -> None:
-    message = (
-        r"more than 6 candidates in a row: row 5 keeps 6 of 20 "
-        r"\(2 of 5 values of 'age', 3 of 4 values of 'city'\). Raise max_candidates"
-    )
-    with pytest.warns(UserWarning, match=message) as record:
-        table = table_of("default", max_candidates=6)
-    assert record[0].filename == __file__
-    assert table.dataset.candidate_counts.tolist() == [1, 5, 4, 2, 1, 6]
-    assert values_of(table, 5, "age") == [18.0, 65.0]
-    assert values_of(table, 5, "city") == ["A", "B", "C"]
+def test_rows_that_are_drawn_keep_all_candidates() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        table = table_of("default", max_exact=6)
+        whole = table_of("default", max_exact=20)
+    assert table.dataset.candidate_counts.tolist() == [1, 5, 4, 2, 1, 20]
+    assert (table.is_exact, whole.is_exact) == (False, True)
+    assert table.dataset.drawn_rows.tolist() == [5]
+    assert table.candidates(5) == whole.candidates(5)
+    assert table.dataset.n_worlds == whole.dataset.n_worlds == 5 * 4 * 2 * 20
 
 
-def test_a_cap_keeps_the_first_versions_and_the_present_value() -> None:
+def test_versions_and_doubted_cells_are_drawn_whole() -> None:
     imputers = [SimpleImputer(strategy="constant", fill_value=value) for value in range(5)]
-    with pytest.warns(UserWarning, match="row 1 keeps 2 of 5 .* row 5 keeps 2 of 5"):
-        table = table_of(imputers, max_candidates=2)
-    assert values_of(table, 1, "age") == [0, 1]
-    with pytest.warns(UserWarning, match="row 3 keeps 1 of 12"):
-        table = table_of("default", max_candidates=1, suspects=[(3, "age")])
-    assert table.candidates(3) == [{"age": 65, "member": False}]
+    table = table_of(imputers, max_exact=2)
+    assert table.dataset.drawn_rows.tolist() == [1, 3, 5]
+    assert table.dataset.candidate_counts.tolist() == [1, 5, 1, 5, 1, 5]
+    assert values_of(table, 1, "age") == list(range(5))
+    table = table_of("default", max_exact=1, suspects=[(3, "age")])
+    assert table.dataset.candidate_counts[3] == 12
+    assert table.candidates(3)[0] == {"age": 65, "member": False}
+    assert 3 in table.dataset.drawn_rows
 
 
 def test_rows_of_very_many_holes() -> None:
     rows = np.vstack([np.eye(600)[:5], np.ones(600), np.full(600, math.nan)])
     rows[-1, 0] = 1.0
-    with pytest.warns(UserWarning, match=r"row 6 keeps \d+ of \d{100,} "):
-        table = IncompleteTable(rows, label=[0, 1, 0, 1, 0, 1, 0], max_candidates=8)
-    assert 1 < table.dataset.candidate_counts[6] <= 8
-
-
-def test_no_cap_no_warning() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        table_of("default", max_candidates=20)
-
-
-def test_the_cap_must_allow_a_candidate() -> None:
-    with pytest.raises(TableError, match="max_candidates must be an int of at least 1; got 0"):
-        table_of("default", max_candidates=0)
+    table = IncompleteTable(rows, label=[0, 1, 0, 1, 0, 1, 0], max_exact=8)
+    data = table.dataset
+    assert data.candidate_counts[6] == 2**62
+    assert data.n_worlds == data.arrays.count(6) > 10**100
+    assert data.drawn_rows.tolist() == [6]
+    assert data.sampled.candidates(6).shape == (64, data.n_features)
 
 
 def test_imputers_beside_categories_that_are_tuples() -> None:

@@ -12,7 +12,6 @@ import pytest
 
 from cpclean import Cell, FactoredRow, IncompleteDataset, possible_labels, world_shares
 from cpclean.data.rows import (
-    MAX_ROW_CANDIDATES,
     StoredRow,
     as_floats,
     checked_weights,
@@ -21,7 +20,7 @@ from cpclean.data.rows import (
     plain_row,
     within,
 )
-from cpclean.errors import DataError
+from cpclean.errors import DataError, UnknownRowError
 
 
 def one_row(row: object, prior: object = None) -> IncompleteDataset:
@@ -104,13 +103,21 @@ def test_a_cell_may_cover_a_run_of_columns(column: object) -> None:
     assert one_row(FactoredRow([9.0, math.nan, math.nan], [cell])) == expected
 
 
-def test_more_combinations_than_can_be_numbered() -> None:
-    cells = [Cell(column, np.arange(2)) for column in range(31)]
-    expected = rf"row 1 has more than {MAX_ROW_CANDIDATES} combinations .* fewer values"
-    with pytest.raises(DataError, match=expected):
-        IncompleteDataset([np.zeros(31), FactoredRow(np.zeros(31), cells)], [0, 1])
-    allowed = one_row(FactoredRow(np.zeros(31), cells[:30]))
-    assert allowed.n_worlds == 2**30
+@pytest.mark.parametrize("n_cells", [30, 61, 62, 63, 64, 500])
+def test_more_combinations_than_a_machine_integer_counts(n_cells: int) -> None:
+    cells = [Cell(column, np.arange(2)) for column in range(n_cells)]
+    row = FactoredRow(np.zeros(n_cells), cells)
+    data = IncompleteDataset([np.zeros(n_cells), row, row], [0, 1, 1])
+    assert data.candidate_counts.tolist() == [1] + 2 * [2 ** min(n_cells, 62)]
+    assert data.arrays.count(1) == 2**n_cells
+    assert data.n_worlds == 4**n_cells
+    last = 2**n_cells - 2  # the last cell changes fastest
+    assert data.candidate(1, last).tolist() == [1.0] * (n_cells - 1) + [0.0]
+    with pytest.raises(UnknownRowError, match=f"row 1 has candidates 0 to {last + 1}; got"):
+        data.candidate(1, last + 2)
+    for many in (data.candidates, data.prior):
+        with pytest.raises(DataError, match=r"row 1 has .* candidates"):
+            many(1)
 
 
 def test_certainty_of_a_row_with_a_thousand_million_combinations() -> None:

@@ -213,12 +213,26 @@ def test_tables_without_columns_or_rows() -> None:
         ({"weights": {"age": "2"}}, r"must be finite and not negative; got \{'age': '2'\}"),
         ({"weights": [1, 2]}, r"weights must be a dict from column name to number; got \[1, 2\]"),
         ({"kinds": ["numeric"]}, "kinds must be a dict from column name to kind; got"),
-        ({"max_candidates": 2.5}, "max_candidates must be an int of at least 1; got 2.5"),
         ({"null_tokens": [None]}, "null_tokens must be text or numbers, such as"),
     ],
 )
 def test_bad_options(options: dict[str, Any], message: str) -> None:
     with pytest.raises(TableError, match=message):
+        IncompleteTable(FRAME, "y", **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"max_exact": 2.5}, "max_exact must be an int of at least 1; got 2.5"),
+        ({"max_exact": 0}, "max_exact must be an int of at least 1; got 0"),
+        ({"n_draws": 1}, "n_draws must be an int of at least 2; got 1"),
+        ({"random_state": -1}, "random_state must be an int of at least 0; got -1"),
+        ({"random_state": None}, "random_state must be an int of at least 0; got None"),
+    ],
+)
+def test_bad_draws(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(DataError, match=message):
         IncompleteTable(FRAME, "y", **options)
 
 

@@ -18,6 +18,7 @@ from sklearn.impute import KNNImputer, SimpleImputer
 from cpclean import Cell, FactoredRow, IncompleteDataset, IncompleteTable
 from cpclean.data.columns import OTHER
 from cpclean.data.repairs import Imputers
+from cpclean.data.table import MAX_EXACT
 from cpclean.errors import TableError, UnknownRowError
 
 # -- raw values ------------------------------------------------------------------------------------
@@ -115,12 +116,11 @@ def test_a_table_is_the_dataset_built_by_hand(rows: list[tuple[Any, ...]], whole
                 ],
             )
         )  # fmt: skip
-    expected = IncompleteDataset(expected_rows, frame["y"])
+    expected = IncompleteDataset(expected_rows, frame["y"], max_exact=MAX_EXACT)
     actual = table.dataset
     if whole:
-        actual = IncompleteDataset(
-            [actual.candidates(row) for row in range(actual.n_rows)], actual.labels
-        )
+        rows = [actual.candidates(row) for row in range(actual.n_rows)]
+        actual = IncompleteDataset(rows, actual.labels, max_exact=MAX_EXACT)
     assert actual == expected
 
 
@@ -131,7 +131,8 @@ def test_a_complete_table_is_its_encoded_rows(rows: list[tuple[Any, ...]]) -> No
     frame = pd.DataFrame(full, columns=["m", "n", "c", "y"])
     table = IncompleteTable(frame, label="y")
     assert table.dataset.n_worlds == 1
-    assert table.dataset == IncompleteDataset(list(table.encode(frame)), frame["y"])
+    rows = list(table.encode(frame))
+    assert table.dataset == IncompleteDataset(rows, frame["y"], max_exact=MAX_EXACT)
 
 
 # -- suspects --------------------------------------------------------------------------------------

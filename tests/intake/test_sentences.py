@@ -8,11 +8,9 @@ import string
 from pathlib import Path
 from typing import get_args
 
-import pandas as pd
 import pytest
 
 import cpclean
-from cpclean import IncompleteTable
 from cpclean.data.decisions import DOUBTS, IGNORED
 from cpclean.errors import QueryError, TableError, TableWarning
 from cpclean.intake.notes import IntakeError, Note
@@ -116,17 +114,3 @@ def test_other_errors_and_warnings() -> None:
     plain = TableError("a is odd.", "Drop it.", column="a")
     assert said(plain, "page") == said(plain, "terminal") == "a is odd. Drop it."
     assert said(ValueError("anything"), "page") == "anything"
-
-
-def test_a_cap_on_candidates_has_a_way_out_for_each_reader() -> None:
-    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0, None], "b": range(4), "y": [0, 1, 0, 1]})
-    with pytest.warns(TableWarning, match="row 3 keeps 2 of 5") as caught:
-        IncompleteTable(frame, label="y", max_candidates=2)
-    (about,) = (one.message for one in caught)
-    assert said(about, "python").endswith("Raise max_candidates, or propose fewer values.")
-    for reader, way_out in (
-        ("terminal", "about the label, with --drop."),
-        ("page", "Give these columns fewer candidates."),
-    ):
-        assert said(about, reader).endswith(way_out)
-        assert "max_candidates" not in said(about, reader)

@@ -108,7 +108,7 @@ CASES = {
     "dict prior": lambda: made(numbers(), repairs={"a": [1, 2]}, prior={"a": {1.0: 3, 2.0: 1}}),
     "suspects": lambda: made(numbers(), suspects=[(12, "c"), (13, "a")]),
     "kinds": lambda: made(mixed(), kinds={"whole": "categorical", "certain": "categorical"}),
-    "weights": lambda: made(numbers(), weights={"a": 0.3}, max_candidates=4),
+    "weights": lambda: made(numbers(), weights={"a": 0.3}, max_exact=4),
     "polars": lambda: made(
         pl.from_pandas(mixed().reset_index(drop=True)),
         pl.from_pandas(complete(mixed()).reset_index(drop=True)),

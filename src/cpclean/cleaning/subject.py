@@ -285,7 +285,9 @@ def _as_given(data: IncompleteDataset) -> IncompleteDataset:
     """The same data, in which rows that were pinned before cannot be unpinned."""
     if not len(data.pinned_rows):
         return data
-    return IncompleteDataset.from_arrays(data.arrays, data.codes, data.classes)
+    return IncompleteDataset.from_arrays(
+        data.arrays, data.codes, data.classes, data.drawing, data.row_names
+    )
 
 
 def _column_number(column: Any, n_features: int, row: int) -> int:

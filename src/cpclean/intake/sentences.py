@@ -302,10 +302,6 @@ _WAYS: dict[str, dict[str, str]] = {
         "terminal": "Name another kind for it, for instance --kind {category:sh}.",
         "page": "Choose another kind for it, for instance categorical.",
     },
-    "max_candidates": {
-        "terminal": "Leave out columns that tell nothing about the label, with --drop.",
-        "page": "Give these columns fewer candidates.",
-    },
 }
 
 

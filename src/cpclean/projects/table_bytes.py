@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from cpclean.data.columns import Column
 from cpclean.data.decisions import Decision
+from cpclean.data.drawing import Drawing
 from cpclean.data.frames import FrameKind
 from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.row_arrays import RowArrays
@@ -161,7 +162,11 @@ def _unpacked_space(stored: Any) -> PlainSpace:
 
 def pack_dataset(data: IncompleteDataset, into: Packer) -> Any:
     """The dataset as it is now: what was pinned in it counts as given."""
-    return {name: into.array(array, "the labels") for name, array in dataset_arrays(data).items()}
+    arrays = {**dataset_arrays(data), "row_names": data.row_names}
+    return {
+        **{name: into.array(array, "the labels") for name, array in arrays.items()},
+        "drawing": asdict(data.drawing),
+    }
 
 
 def dataset_arrays(data: IncompleteDataset) -> dict[str, npt.NDArray[Any]]:
@@ -178,4 +183,7 @@ def unpack_dataset(stored: Any, source: Unpacker) -> IncompleteDataset:
     """The dataset that was packed, every bit of it: no weight is normalised again."""
     arrays = {name: source.array(stored[f"_{name}"]) for name in RowArrays._fields}
     codes, classes = source.array(stored["codes"]), source.array(stored["classes"])
-    return IncompleteDataset.from_arrays(RowArrays(**arrays), codes, classes)
+    # Projects saved before rows were drawn name neither.
+    names = source.array(stored["row_names"]) if "row_names" in stored else None
+    drawing = Drawing(**stored.get("drawing", {}))
+    return IncompleteDataset.from_arrays(RowArrays(**arrays), codes, classes, drawing, names)
