@@ -18,8 +18,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from cpclean.data.domains import DomainTable
 from cpclean.data.drawing import N_DRAWS
 from cpclean.data.frames import distinct_names, is_frame, names_of, unmasked
-from cpclean.data.incomplete import IncompleteDataset, world_count_text
+from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.labels import encode_labels
+from cpclean.data.large_counts import world_count_text
 from cpclean.data.points import Points
 from cpclean.data.rows import Floats
 from cpclean.data.table import MAX_EXACT, IncompleteTable

@@ -9,7 +9,9 @@
     holoclean/                         candidates and priors from the other cells of a row
     domains                            files that list the candidates of cells
     table, row_options                 IncompleteTable: the table as people see it
-    incomplete, rows, given_rows, row_arrays, ragged     IncompleteDataset: rows, cells, candidates
+    incomplete, stored_rows, row_arrays            IncompleteDataset: all rows
+    rows, given_rows, ragged           one row, cells, candidates, what users give
+    drawing, large_counts              draws in place of rows with many holes; numbers in words
     points, task                       encoded points; a table and its points as one value
 
 `cpclean.intake` makes tasks out of files.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,15 +12,17 @@ from cpclean.data.row_arrays import RowArrays
 from cpclean.data.rows import (
     FactoredRow,
     Floats,
+    Ints,
     StoredRow,
     as_floats,
     check_finite,
     checked_weights,
     factored_row,
+    is_whole,
     listed,
     plain_row,
 )
-from cpclean.errors import DataError, offenders
+from cpclean.errors import DataError, UnknownRowError, offenders
 
 _SURE = np.ones(1)  # the prior of a single candidate
 
@@ -118,3 +121,38 @@ def _check_widths(vectors: list[Floats | None], each: str) -> None:
         raise DataError(
             f"all candidates must have the same number of features; most have {usual}, but {odd}."
         )
+
+
+def checked_vector(value: Any, n_features: int, what: str) -> Floats:
+    """One vector of finite numbers."""
+    vector = as_floats(value, what)
+    if vector.shape != (n_features,):
+        raise DataError(f"{what} must have shape ({n_features},); got {vector.shape}.")
+    check_finite(vector, what)
+    return vector
+
+
+def checked_known(known: Mapping[int, Any], n_features: int) -> dict[int, float]:
+    """What is known of a row: finite numbers, by number of column."""
+    for column, value in known.items():
+        if not is_whole(column) or not 0 <= column < n_features:
+            raise DataError(f"known columns must be ints in [0, {n_features - 1}]; got {column!r}.")
+        number = as_floats(value, f"what is known of column {column}")
+        if number.ndim:
+            raise DataError(f"what is known of column {column} must be one number; got {value!r}.")
+        check_finite(number, f"what is known of column {column}")
+    return {int(column): float(value) for column, value in known.items()}
+
+
+def checked_row_numbers(rows: Any, n_rows: int) -> Ints:
+    """Numbers of rows, at least one."""
+    numbers = np.asarray(rows)
+    if numbers.ndim != 1 or not len(numbers) or numbers.dtype.kind not in "iu":
+        raise UnknownRowError(f"rows must be a sequence of at least one row number; got {rows!r}.")
+    odd = numbers[(numbers < 0) | (numbers >= n_rows)]
+    if len(odd):
+        raise UnknownRowError(
+            f"rows must be ints in [0, {n_rows - 1}] (the data has {n_rows} rows); "
+            f"got {offenders(odd.tolist())}."
+        )
+    return numbers.astype(np.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -12,27 +12,30 @@ import numpy as np
 import numpy.typing as npt
 
 from cpclean.data.drawing import MAX_EXACT, N_DRAWS, Drawing
-from cpclean.data.given_rows import checked_arrays
+from cpclean.data.given_rows import (
+    checked_arrays,
+    checked_known,
+    checked_row_numbers,
+    checked_vector,
+)
 from cpclean.data.labels import encode_labels
+from cpclean.data.large_counts import counted, world_count_text
 from cpclean.data.row_arrays import MOST_COUNTED, RowArrays
 from cpclean.data.rows import (
     Cell,
     FactoredRow,
-    Floats,
     Ints,
     StoredCell,
     StoredRow,
-    as_floats,
-    check_finite,
-    is_whole,
     narrowed,
 )
-from cpclean.errors import DataError, UnknownRowError, offenders
+from cpclean.data.stored_rows import StoredRows
+from cpclean.errors import DataError
 
 __all__ = ["Cell", "FactoredRow", "IncompleteDataset", "Ints"]
 
 
-class IncompleteDataset:
+class IncompleteDataset(StoredRows):
     """Labelled rows, each with a non-empty set of candidate feature vectors.
 
     A *world* chooses one candidate of each row, independently. The data is immutable: `pin`,
@@ -147,14 +150,6 @@ class IncompleteDataset:
     # -- sizes ---------------------------------------------------------------------------
 
     @property
-    def n_rows(self) -> int:
-        return len(self._arrays.base)
-
-    @property
-    def n_features(self) -> int:
-        return int(self._arrays.base.shape[1])
-
-    @property
     def n_classes(self) -> int:
         return len(self.classes)
 
@@ -162,73 +157,9 @@ class IncompleteDataset:
     def labels(self) -> npt.NDArray[Any]:
         return self.classes[self.codes]
 
-    @cached_property
-    def candidate_counts(self) -> Ints:
-        counts = self._arrays.counts()
-        counts.flags.writeable = False
-        return counts
-
-    @property
-    def n_candidates(self) -> int:
-        counts = self.candidate_counts
-        few = counts.max() <= _MOST_SUMMED // len(counts)
-        return int(counts.sum()) if few else sum(counts.tolist())
-
-    @property
-    def dirty_rows(self) -> Ints:
-        return np.flatnonzero(self._arrays.n_cells)
-
     @property
     def pinned_rows(self) -> Ints:
         return np.flatnonzero(self._pinned)
-
-    @cached_property
-    def n_worlds(self) -> int:
-        sizes, times = np.unique(self._arrays.used_sizes(), return_counts=True)
-        return math.prod(
-            size**count for size, count in zip(sizes.tolist(), times.tolist(), strict=True)
-        )
-
-    # -- one row -------------------------------------------------------------------------
-
-    def candidates(self, row: int) -> Floats:
-        """The candidate vectors of a row, shape (m_i, n_features)."""
-        row = self._few_candidates(row)
-        expanded: Floats = self._arrays.base[row][None, :].copy()
-        for cell in self.stored_cells(row):
-            size = len(cell.values)
-            before = len(expanded)
-            expanded = np.repeat(expanded, size, axis=0)
-            expanded[:, cell.start : cell.stop] = np.tile(cell.values, (before, 1))
-        return expanded
-
-    def candidate(self, row: int, number: int) -> Floats:
-        """One candidate vector of a row, shape (n_features,)."""
-        row = self.row_number(row)
-        count = self._arrays.count(row)
-        if not is_whole(number) or not 0 <= number < count:
-            raise UnknownRowError(
-                f"row {row} has candidates 0 to {count - 1}; got candidate {number!r}."
-            )
-        vector: Floats = self._arrays.base[row].copy()
-        for cell in reversed(list(self.stored_cells(row))):
-            number, value = divmod(number, len(cell.values))
-            vector[cell.start : cell.stop] = cell.values[value]
-        return vector
-
-    def prior(self, row: int) -> Floats:
-        """The prior over a row's candidates, shape (m_i,)."""
-        weights = np.ones(1)
-        for cell in self.stored_cells(self._few_candidates(row)):
-            weights = np.multiply.outer(weights, cell.weights).ravel()
-        return weights
-
-    def cells(self, row: int) -> tuple[Cell, ...]:
-        """The uncertain cells of a row; one cell for a row given as plain candidates."""
-        return tuple(
-            Cell(tuple(range(cell.start, cell.stop)), cell.values.copy(), cell.weights.copy())
-            for cell in self.stored_cells(self.row_number(row))
-        )
 
     # -- immutable updates ---------------------------------------------------------------
 
@@ -251,12 +182,7 @@ class IncompleteDataset:
         if candidate is not None:
             vector = self.candidate(row, candidate)
         else:
-            vector = as_floats(value, "the pinned value")
-            if vector.shape != (self.n_features,):
-                raise DataError(
-                    f"the pinned value must have shape ({self.n_features},); got {vector.shape}."
-                )
-            check_finite(vector, "the pinned value")
+            vector = checked_vector(value, self.n_features, "the pinned value")
         return self._with_row(row, StoredRow(vector, ()), pinned=True)
 
     def given(self, row: int, known: Mapping[int, float]) -> IncompleteDataset:
@@ -278,18 +204,7 @@ class IncompleteDataset:
         [[1.0, 6.0], [1.0, 7.0]]
         """
         row = self.row_number(row)
-        for column, value in known.items():
-            if not is_whole(column) or not 0 <= column < self.n_features:
-                raise DataError(
-                    f"known columns must be ints in [0, {self.n_features - 1}]; got {column!r}."
-                )
-            number = as_floats(value, f"what is known of column {column}")
-            if number.ndim:
-                raise DataError(
-                    f"what is known of column {column} must be one number; got {value!r}."
-                )
-            check_finite(number, f"what is known of column {column}")
-        plain = {int(column): float(value) for column, value in known.items()}
+        plain = checked_known(known, self.n_features)
         return self._with_row(row, narrowed(self._unpinned.stored_row(row), plain), pinned=True)
 
     def unpin(self, row: int) -> IncompleteDataset:
@@ -326,7 +241,7 @@ class IncompleteDataset:
         >>> some.candidates(0).tolist(), some.classes.tolist()
         ([[3.0], [4.0]], ['a', 'b'])
         """
-        numbers = self._row_numbers(rows)
+        numbers = checked_row_numbers(rows, self.n_rows)
         return IncompleteDataset.from_arrays(
             self._arrays.take(numbers),
             self.codes[numbers],
@@ -439,11 +354,6 @@ class IncompleteDataset:
     # -- for other modules ---------------------------------------------------------------
 
     @property
-    def arrays(self) -> RowArrays:
-        """All rows as flat, read-only arrays."""
-        return self._arrays
-
-    @property
     def unpinned(self) -> IncompleteDataset:
         """The data as given, before `pin` and `given`."""
         return self._unpinned
@@ -455,49 +365,6 @@ class IncompleteDataset:
         It belongs to this very object: changed data, copies and pickles start with none.
         """
         return {}
-
-    def row_number(self, row: int) -> int:
-        """The number of a row as a plain int, or an error if there is no such row."""
-        if not is_whole(row) or not 0 <= row < self.n_rows:
-            raise UnknownRowError(
-                f"row must be an int in [0, {self.n_rows - 1}] (the data has {self.n_rows} rows); "
-                f"got {row if is_whole(row) else repr(row)}."
-            )
-        return int(row)
-
-    def _row_numbers(self, rows: npt.ArrayLike) -> Ints:
-        numbers = np.asarray(rows)
-        if numbers.ndim != 1 or not len(numbers) or numbers.dtype.kind not in "iu":
-            raise UnknownRowError(
-                f"rows must be a sequence of at least one row number; got {rows!r}."
-            )
-        odd = numbers[(numbers < 0) | (numbers >= self.n_rows)]
-        if len(odd):
-            raise UnknownRowError(
-                f"rows must be ints in [0, {self.n_rows - 1}] (the data has {self.n_rows} rows); "
-                f"got {offenders(odd.tolist())}."
-            )
-        return numbers.astype(np.int64)
-
-    def _few_candidates(self, row: int) -> int:
-        """The number of a row whose candidates can be written out."""
-        row = self.row_number(row)
-        if self.candidate_counts[row] > MOST_WRITTEN:
-            raise DataError(
-                f"row {row} has {count_text(self._arrays.count(row))} candidates, too many to "
-                "write out. Look at its cells instead: data.cells(row); data.candidate(row, "
-                "number) returns a single one.",
-                rows=[row],
-            )
-        return row
-
-    def stored_cells(self, row: int) -> Iterator[StoredCell]:
-        """The cells of a row as they are stored, read-only."""
-        return self._arrays.stored_cells(self.row_number(row))
-
-    def stored_row(self, row: int) -> StoredRow:
-        """A row as it is stored, read-only: its first candidate, and its cells."""
-        return self._arrays.stored_row(self.row_number(row))
 
     # -- plumbing ------------------------------------------------------------------------
 
@@ -533,10 +400,10 @@ class IncompleteDataset:
 
     def __repr__(self) -> str:
         parts = [
-            f"{_count(self.n_rows, 'row')} x {_count(self.n_features, 'feature')}",
-            _count(self.n_classes, "class"),
-            _count(len(self.dirty_rows), "dirty row"),
-            _count(self.n_candidates, "candidate"),
+            f"{counted(self.n_rows, 'row')} x {counted(self.n_features, 'feature')}",
+            counted(self.n_classes, "class"),
+            counted(len(self.dirty_rows), "dirty row"),
+            counted(self.n_candidates, "candidate"),
             world_count_text(self.n_worlds),
         ]
         return f"IncompleteDataset({', '.join(parts)})"
@@ -545,37 +412,8 @@ class IncompleteDataset:
 # Values computed on demand; a changed copy must not inherit them.
 _DERIVED = frozenset({"candidate_counts", "n_worlds", "derived", "is_exact", "sampled"})
 
-# The candidates of a row with more of them are never written out.
-MOST_WRITTEN = 2**22
-_MOST_SUMMED = 2**62
-
 
 def _changed(array: npt.NDArray[Any], row: int, value: Any) -> npt.NDArray[Any]:
     copy = array.copy()
     copy[row] = value
     return copy
-
-
-def _count(number: int, noun: str) -> str:
-    plural = noun + ("es" if noun.endswith("s") else "s")
-    return f"{number} {noun if number == 1 else plural}"
-
-
-def count_text(number: int) -> str:
-    """A number for people, which may be very large.
-
-    >>> count_text(625), count_text(5**30)
-    ('625', 'about 10^21.0')
-    """
-    return f"{number:,}" if number < 10**9 else f"about 10^{math.log10(number):.1f}"
-
-
-def world_count_text(number: int) -> str:
-    """A number of worlds for people.
-
-    >>> world_count_text(5**90)
-    'about 10^62.9 worlds'
-    """
-    return (
-        _count(number, "world") if number < 10**6 else f"about 10^{math.log10(number):.1f} worlds"
-    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -79,10 +80,7 @@ class Points:
         # What was written out one by one is short enough to go through.
         listed = arrays.counts()[arrays.n_cells == 1].max(initial=1)
         drawing = Drawing(max_exact, n_draws, random_state)
-        made = Points.from_arrays(
-            arrays, Drawing(max(drawing.max_exact, int(listed)), n_draws, random_state)
-        )
-        self.__dict__.update(made.__dict__)
+        self._take(arrays, replace(drawing, max_exact=max(drawing.max_exact, int(listed))))
 
     @classmethod
     def of(cls, vectors: npt.ArrayLike, *, merge: bool = True) -> Points:
@@ -113,13 +111,16 @@ class Points:
             As in `of`.
         """
         points = object.__new__(cls)
-        points.vectors, points.vector = (
+        points._hold(vectors, owner, weight, merge=merge)
+        return points
+
+    def _hold(self, vectors: Floats, owner: Ints, weight: Floats, *, merge: bool = True) -> None:
+        self.vectors, self.vector = (
             _distinct(vectors) if merge else (vectors, np.arange(len(vectors)))
         )
-        points.owner, points.weight = owner, weight
-        points.n_points = int(owner[-1]) + 1 if len(owner) else 0
-        points.drawn, points.cells = np.zeros(0, dtype=np.int64), None
-        return points
+        self.owner, self.weight = owner, weight
+        self.n_points = int(owner[-1]) + 1 if len(owner) else 0
+        self.drawn, self.cells = np.zeros(0, dtype=np.int64), None
 
     @classmethod
     def from_arrays(cls, arrays: RowArrays, drawing: Drawing) -> Points:
@@ -127,14 +128,16 @@ class Points:
 
         Draws depend on the cells alone, never on the place of a point among others.
         """
+        points = object.__new__(cls)
+        points._take(arrays, drawing)
+        return points
+
+    def _take(self, arrays: RowArrays, drawing: Drawing) -> None:
         drawn = drawing.drawn_rows(arrays)
         short = drawing.drawn(arrays, drawn, np.zeros(len(arrays.base), dtype=np.int64))
         vectors, weight = _written_out(short)
-        points = cls.from_entries(
-            vectors, np.repeat(np.arange(len(short.base)), short.counts()), weight
-        )
-        points.drawn, points.cells = drawn, arrays if len(drawn) else None
-        return points
+        self._hold(vectors, np.repeat(np.arange(len(short.base)), short.counts()), weight)
+        self.drawn, self.cells = drawn, arrays if len(drawn) else None
 
     @property
     def is_exact(self) -> bool:

@@ -21,8 +21,9 @@ from cpclean.data.domains import Domains, DomainTable
 from cpclean.data.drawing import N_DRAWS, Drawing
 from cpclean.data.encoded_rows import encoded_rows
 from cpclean.data.frames import FrameKind, columns_from, kind_of_frame
-from cpclean.data.incomplete import IncompleteDataset, world_count_text
+from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.labels import encode_labels, labelled_rows, split_label
+from cpclean.data.large_counts import world_count_text
 from cpclean.data.nulls import stripped
 from cpclean.data.points import Points
 from cpclean.data.priors import prior_beside

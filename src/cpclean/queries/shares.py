@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cpclean.data.incomplete import IncompleteDataset, Ints, count_text
+from cpclean.data.incomplete import IncompleteDataset, Ints
+from cpclean.data.large_counts import count_text
 from cpclean.data.points import Points
 from cpclean.data.rows import Floats
 from cpclean.errors import QueryError, offenders
