@@ -139,7 +139,17 @@ class Visit:
         self.page.wait_for_load_state("load")
 
     def go(self, path: str) -> Any:
-        self.page.goto(self.server.url(path))
+        """Go to a page; again if the one before loads itself anew in that moment, as it may."""
+        from playwright.sync_api import Error
+
+        for _ in range(5):
+            try:
+                self.page.goto(self.server.url(path))
+                break
+            except Error as interrupted:
+                if "interrupted by another navigation" not in interrupted.message:
+                    raise
+                self.page.wait_for_load_state("load")
         return self.page
 
     def rename(self, name: str) -> None:
