@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cpclean.analysis.words import count
 from cpclean.cli.mistakes import INTERRUPTED, Mistake, note
 from cpclean.cli.options import Training, Validation, training_options, validation_options
 from cpclean.cli.output import (
@@ -206,7 +207,7 @@ def _kept(
     """The session, with the answers of the log."""
     from cpclean.storage.saved_session import SavedSession
 
-    again = f", with {_counted(len(journal.entries))} of the log" if journal.entries else ""
+    again = f", with {count(len(journal.entries), 'answer')} of the log" if journal.entries else ""
     with working(f"Looking at {len(task.point_names)} predictions{again}"):
         session = open_session(task, training, seed=validation.seed, **settings)
         return SavedSession(session, journal)
@@ -243,7 +244,9 @@ def _greet(
         skipped = sum("skip" in entry for entry in journal.entries)
         also = f" and {skipped} skipped" if skipped else ""
         answers = len(journal.entries) - skipped
-        console.print(f"Continuing from {escape(str(log))}: {_counted(answers)}{also} so far.")
+        console.print(
+            f"Continuing from {escape(str(log))}: {count(answers, 'answer')}{also} so far."
+        )
     else:
         console.print(f"Every answer is saved in {escape(str(log))} at once.")
 
@@ -253,7 +256,7 @@ def _greet(
 
 def _stopped_short(journal: Journal, log: Path) -> None:
     have = sum("skip" not in entry for entry in journal.entries)
-    where = f"{log} has {_counted(have)}; the same command continues from there."
+    where = f"{log} has {count(have, 'answer')}; the same command continues from there."
     click.echo(f"\nInterrupted. {where if have else 'Nothing was answered.'}", err=True)
     raise click.exceptions.Exit(INTERRUPTED)
 
@@ -317,7 +320,7 @@ def _tell(console: Console, session: CleaningSession, summary: dict[str, Any]) -
         )
     else:
         reason = f" No more questions: {session.stopped}." if session.stopped else ""
-        console.print(f"{progress(session)} after {_counted(summary['answers'])}.{reason}")
+        console.print(f"{progress(session)} after {count(summary['answers'], 'answer')}.{reason}")
     if summary["table"] is not None:
         left = f", {summary['holes_left']:,} left as they were" if summary["holes_left"] else ""
         filled = summary["holes_filled"]
@@ -331,7 +334,3 @@ def _tell(console: Console, session: CleaningSession, summary: dict[str, Any]) -
 
 def _are(n: int, of: str) -> str:
     return f"{n:,} {of} {'is' if n == 1 else 'are'}"
-
-
-def _counted(n: int) -> str:
-    return "1 answer" if n == 1 else f"{n:,} answers"

@@ -13,6 +13,7 @@ A candidate can have weight 0: its worlds count, but have no share.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -167,12 +168,12 @@ def _nearest_counts(owner: Ints, values: Floats, observed: Observed) -> Floats:
     return counts
 
 
-class _Named:
+class _Named(ABC):
     """A prior of ours: it weighs many lists of candidates at once; a function, as yours is."""
 
+    @abstractmethod
     def of_lists(self, column: Column, lists: Ragged, everyone: Observed, own: Observed) -> Floats:
         """Weights of all values of all lists, for rows of the class that `own` is of."""
-        raise NotImplementedError
 
     def __call__(
         self,

@@ -23,6 +23,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from cpclean.data.large_counts import counted
 from cpclean.storage.journal_lines import (
     JournalError,
     Line,
@@ -137,7 +138,7 @@ class Journal:
                 raise
             raise NotSavedError(
                 f"not saved: {str(self.path)!r} cannot be written: {problem.strerror or problem}. "
-                f"Everything saved before is safe ({_counted(len(self.entries))})."
+                f"Everything saved before is safe ({counted(len(self.entries), 'answer')})."
             ) from problem
         self._end += len(line)
         self._n_events += 1
@@ -197,7 +198,7 @@ class Journal:
             self._cut()
             self.notes.append(
                 f"the last line of {str(self.path)!r} was incomplete, as if the process had been "
-                f"killed while writing. It was removed; {_counted(len(self.entries))} before it "
+                f"killed while writing. It was removed; {counted(len(self.entries), 'answer')} before it "
                 f"{'is' if len(self.entries) == 1 else 'are'} safe."
             )
             return
@@ -313,10 +314,6 @@ def _lock(file: int, path: Path) -> None:
             f"{str(path)!r} is in use: another process is saving answers in it. End that one "
             "first, or choose another file."
         )
-
-
-def _counted(n: int) -> str:
-    return "1 answer" if n == 1 else f"{n} answers"
 
 
 def _when(seconds: float | None) -> dict[str, Any]:
