@@ -198,8 +198,8 @@ class Journal:
             self._cut()
             self.notes.append(
                 f"the last line of {str(self.path)!r} was incomplete, as if the process had been "
-                f"killed while writing. It was removed; {counted(len(self.entries), 'answer')} before it "
-                f"{'is' if len(self.entries) == 1 else 'are'} safe."
+                f"killed while writing. It was removed; {counted(len(self.entries), 'answer')} "
+                f"before it {'is' if len(self.entries) == 1 else 'are'} safe."
             )
             return
         self._n_events += 1
