@@ -68,7 +68,7 @@ def test_values_of_a_row_of_a_table(table_session: CleaningSession) -> None:
     assert holes == list(view.cells(row))
     table_session.tell(row, candidate=0)
     assert not any(one.hole for one in table_session.view.values(row))
-    assert table_session.view.known_of(row).raw == view.candidates(row)[0]
+    assert table_session.view.known_of(row).raw == view.candidate(row, 0)
     assert view.known_of(row).raw == {}
 
 

@@ -241,8 +241,7 @@ def _drawn(rng: np.random.Generator) -> Answers:
     """Answers that are as likely as the prior says."""
 
     def answer(question: Question) -> dict[str, Any]:
-        mass = np.asarray(question.prior, dtype=np.float64)
-        return question.answer(int(rng.choice(len(mass), p=mass / mass.sum())))
+        return question.drawn(rng)
 
     return answer
 

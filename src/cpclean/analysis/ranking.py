@@ -165,6 +165,6 @@ def _near_rows(view: SessionView) -> list[int]:
 
 def _candidates(view: SessionView, row: int, number: int) -> int:
     if view.questions.column[number] is None:
-        return int(view.data.candidate_counts[row])
+        return view.data.arrays.count(row)
     cell = open_cell(view.data, row, view.questions.spans[number])
     return 1 if cell is None else len(cell.values)

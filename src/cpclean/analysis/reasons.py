@@ -144,7 +144,7 @@ def _reason(
     row, entropy = question.row, view.mean_entropy
     outcomes: list[Outcome] = []
     expected = None
-    if in_full and len(question.candidates) <= MOST_WAYS:
+    if in_full and question.n_candidates <= MOST_WAYS:
         why = question.why
         mass = question.prior[why.answers]
         settles = np.array([len(one) for one in why.settles])
@@ -170,7 +170,7 @@ def _reason(
         n_points=len(question.points),
         expected=expected,
         outcomes=outcomes,
-        n_more=len(question.candidates) - len(outcomes),
+        n_more=question.n_candidates - len(outcomes),
     )
 
 

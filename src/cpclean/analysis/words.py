@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from cpclean.data.large_counts import count_text
+
 LONGEST_VALUE = 60
 LONGEST_NAME = 24
 
@@ -26,10 +28,10 @@ def percent(share: float) -> str:
 def count(number: int, noun: str, plural: str | None = None) -> str:
     """A number and its noun.
 
-    >>> count(1, "row"), count(2500, "row"), count(0, "query", "queries")
-    ('1 row', '2,500 rows', '0 queries')
+    >>> count(1, "row"), count(2500, "row"), count(0, "query", "queries"), count(5**30, "way")
+    ('1 row', '2,500 rows', '0 queries', 'about 10^21.0 ways')
     """
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+    return f"{count_text(number)} {noun if number == 1 else plural or noun + 's'}"
 
 
 def listed(words: Sequence[str], most: int = 6) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 
 from cpclean.baselines.source import Source
 from cpclean.data.columns import ABSENT, OTHER, Column
+from cpclean.data.combinations import likeliest_number
 from cpclean.data.frames import columns_from
 from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.repairs import Imputers, whole_domain
@@ -67,7 +68,7 @@ def _usual(
 
 
 def _likeliest(table: IncompleteTable, row: int) -> Mapping[str, Any]:
-    return table.candidates(row)[int(np.argmax(table.dataset.prior(row)))]
+    return table.candidate(row, likeliest_number(table.dataset.stored_cells(row)))
 
 
 def by_imputer(table: IncompleteTable, imputer: Any) -> Filled:
@@ -109,7 +110,7 @@ def by_candidates(table: IncompleteTable, numbers: Sequence[int]) -> Filled:
     filled = by_rule(table)
     values = [column.values.copy() for column in filled]
     for row in table.dataset.dirty_rows.tolist():
-        chosen = table.candidates(row)[int(numbers[row])]
+        chosen = table.candidate(row, int(numbers[row]))
         for column, own in zip(filled, values, strict=True):
             if column.name in chosen:
                 own[row] = column.stored(chosen[column.name])

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from cpclean.baselines.source import Source
-from cpclean.cleaning.truth import checked_numbers, closest_candidates
+from cpclean.cleaning.truth import Numbers, checked_numbers, closest_candidates
 from cpclean.data.frames import is_frame
-from cpclean.data.incomplete import Ints
 from cpclean.data.rows import Floats
 from cpclean.errors import DataError
 
@@ -27,7 +26,7 @@ def true_rows(source: Source, truth: Any) -> Floats:
     return source.rows(known, "truth")
 
 
-def true_candidates(source: Source, truth: Any) -> Ints:
+def true_candidates(source: Source, truth: Any) -> Numbers:
     """The number of every row's candidate that is nearest to the truth."""
     known = truth
     if truth is None:
@@ -36,7 +35,7 @@ def true_candidates(source: Source, truth: Any) -> Ints:
     if known is None:
         raise DataError(_needed("the number of every row's true candidate, or the true rows"))
     if not is_frame(known) and np.ndim(known) == 1:
-        return checked_numbers(np.asarray(known), source.dataset.candidate_counts)
+        return checked_numbers(np.asarray(known), source.dataset)
     return closest_candidates(source.dataset, source.rows(known, "truth"), source.table)
 
 

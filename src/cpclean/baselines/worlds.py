@@ -21,6 +21,7 @@ from cpclean.baselines.filling import (
 )
 from cpclean.baselines.ground_truth import candidate_rows, true_candidates, true_rows
 from cpclean.baselines.source import Source, brings_labels, source_of
+from cpclean.data.combinations import likeliest_number
 from cpclean.data.frames import is_frame
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.rows import Floats
@@ -116,7 +117,7 @@ def default_rows(source: Source) -> Floats:
     if source.table is not None:
         return source.table.space.encode(by_rule(source.table))
     data = source.dataset
-    likely = [int(np.argmax(data.prior(row))) for row in range(data.n_rows)]
+    likely = [likeliest_number(data.stored_cells(row)) for row in range(data.n_rows)]
     return np.stack([data.candidate(row, number) for row, number in enumerate(likely)])
 
 

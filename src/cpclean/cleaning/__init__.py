@@ -5,6 +5,7 @@
     strategies, settings   which question comes first; when to stop
     answers, state         the log of answers; what is known after them
     subject, known_cells   raw values of a table or vectors of a dataset, to and from the space
+    known, row_candidates  what is known about a row; what it can still be, cell by cell
     board                  the validation points, updated after every answer
     simulation, truth      answers from known true values, in place of a person
 

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from cpclean.cleaning.board import Board, Change
-from cpclean.cleaning.subject import Known, Subject
+from cpclean.cleaning.known import Known
+from cpclean.cleaning.subject import Subject
 from cpclean.errors import AnswerError, CPCleanError
 
 Entry = dict[str, Any]

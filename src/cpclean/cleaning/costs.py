@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from cpclean.cleaning.subject import Known, Subject
+from cpclean.cleaning.known import Known
+from cpclean.cleaning.subject import Subject
 from cpclean.data.incomplete import Ints
 from cpclean.data.rows import Floats
 from cpclean.errors import CPCleanError, offenders

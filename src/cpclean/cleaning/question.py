@@ -10,8 +10,11 @@ import numpy as np
 
 from cpclean.cleaning.answers import put
 from cpclean.cleaning.board import Board
-from cpclean.cleaning.subject import Known, Subject, present
+from cpclean.cleaning.known import Known
+from cpclean.cleaning.row_candidates import CellValues, RowCandidates
+from cpclean.cleaning.subject import Subject
 from cpclean.data.incomplete import Ints
+from cpclean.data.large_counts import count_text
 from cpclean.data.rows import Floats, is_whole
 from cpclean.errors import AnswerError
 
@@ -63,12 +66,19 @@ class Question:
         The cell that the question is about; None for the whole row.
     candidates : list
         The possible answers, in raw values. For a table, each is a dict from column to value. For
-        a dataset, each is a list of numbers (or, for one cell, a dict from column number).
+        a dataset, each is a list of numbers (or, for one cell, a dict from column number). Of more
+        than 125, the likeliest are listed, from the top; of equally likely ones, those with smaller
+        numbers.
     numbers : list of int or None
         The number of each candidate, as in `tell`. None if it is not a candidate that the row had
         at the start, because something about the row is known already, or for a cell.
     prior : ndarray
-        How likely each candidate is.
+        How likely each candidate is, among all there are: it sums to 1 if all of them are listed.
+    n_candidates : int
+        How many candidates there are, listed or not; exact for any number of holes.
+    cells : list of CellValues
+        The open cells that the question is about, with all their values, the likeliest first: a
+        row with many holes is best answered cell by cell.
     gain : float
         How much the mean entropy over the validation points is expected to fall, in nats.
     why : Why
@@ -80,10 +90,16 @@ class Question:
     candidates: list[Any]
     numbers: list[int | None]
     prior: Floats
+    n_candidates: int
     gain: float
     _board: Board = field(repr=False)
     _subject: Subject = field(repr=False)
     _known: Known = field(repr=False)
+
+    @cached_property
+    def cells(self) -> list[CellValues]:
+        found = self._row_candidates().cells()
+        return [one for one in found if self.column is None or one.column == self.column]
 
     @cached_property
     def why(self) -> Why:
@@ -159,6 +175,23 @@ class Question:
             return self._subject.chosen(self.row, chosen)
         return self._known.and_(self._subject.said(self.row, self.candidates[number]))
 
+    def drawn(self, rng: np.random.Generator) -> dict[str, Any]:
+        """An answer that is as likely as the prior says, in the form of `answers` and `tell`."""
+        if len(self.candidates) == self.n_candidates:
+            return self.answer(int(rng.choice(len(self.prior), p=self.prior / self.prior.sum())))
+        if self.column is None:
+            found = self._row_candidates().drawn(rng)
+            if isinstance(found, int):
+                return {"row": self.row, "candidate": found}
+        else:
+            (cell,) = self.cells
+            place = int(rng.choice(len(cell.prior), p=cell.prior / cell.prior.sum()))
+            found = self._subject.answer_in(self.column, cell.values[place])
+        return {"row": self.row, "value": self._subject.plain(self._subject.said(self.row, found))}
+
+    def _row_candidates(self) -> RowCandidates:
+        return RowCandidates(self._subject, self._board.data, self.row, self._known)
+
     def __str__(self) -> str:
         what = f"row {self.row}" if self.column is None else f"row {self.row}, {self.column!r}"
         near = len(self.points)
@@ -166,8 +199,8 @@ class Question:
             "1 uncertain validation point" if near == 1 else f"{near} uncertain validation points"
         )
         return (
-            f"{what}: {len(self.candidates)} candidates, expected to lower the mean entropy by "
-            f"{self.gain:.2g} nats; near {points}"
+            f"{what}: {count_text(self.n_candidates)} candidates, expected to lower the mean "
+            f"entropy by {self.gain:.2g} nats; near {points}"
         )
 
 
@@ -175,24 +208,17 @@ def question_about(
     subject: Subject, board: Board, row: int, column: Any, known: Known, gain: float
 ) -> Question:
     """The question about a row, or about one cell of it; something may be known already."""
-    candidates, numbers, prior = present(subject, board.data, row, known)
-    if column is not None:
-        candidates, prior = _by_cell(subject, candidates, prior, column)
-        numbers = [None] * len(candidates)
-    return Question(row, column, candidates, numbers, prior, gain, board, subject, known)
-
-
-def _by_cell(
-    subject: Subject, candidates: list[Any], prior: Floats, column: Any
-) -> tuple[list[Any], Floats]:
-    """The different values of one cell, and how likely each is."""
-    values: list[Any] = []
-    mass: list[float] = []
-    for candidate, weight in zip(candidates, prior.tolist(), strict=True):
-        value = subject.of_cell(candidate, column)
-        if value in values:
-            mass[values.index(value)] += weight
-        else:
-            values.append(value)
-            mass.append(weight)
-    return values, np.array(mass)
+    every = RowCandidates(subject, board.data, row, known)
+    found = every.listing() if column is None else every.of_cell(column)
+    return Question(
+        row,
+        column,
+        found.candidates,
+        found.numbers,
+        found.prior,
+        found.total,
+        gain,
+        board,
+        subject,
+        known,
+    )

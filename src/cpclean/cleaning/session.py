@@ -15,11 +15,12 @@ import numpy.typing as npt
 from cpclean.cleaning.answers import checked_log, put, replayed, said
 from cpclean.cleaning.board import Board, Change
 from cpclean.cleaning.costs import checked_costs, questions_of
+from cpclean.cleaning.known import Known
 from cpclean.cleaning.question import Question
 from cpclean.cleaning.settings import checked_labels, checked_limits, checked_seed
 from cpclean.cleaning.state import Record, State
 from cpclean.cleaning.strategies import plan_named
-from cpclean.cleaning.subject import Known, subject_of
+from cpclean.cleaning.subject import subject_of
 from cpclean.cleaning.view import Limits, SessionView, Setup
 from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.points import Points

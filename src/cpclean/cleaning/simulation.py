@@ -93,7 +93,7 @@ class Person:
         if array is not None and array.ndim == 1:
             if exact:
                 raise CPCleanError("exact answers need the true rows, not candidate numbers.")
-            self._numbers = checked_numbers(array, data.candidate_counts)
+            self._numbers = checked_numbers(array, data)
             return
         if isinstance(self._subject, TableSubject):
             self._raw = _raw_rows(truth)
@@ -125,7 +125,7 @@ class Person:
         number = int(self._numbers[row])
         if question.column is None:
             return {"candidate": number}
-        candidate = self._subject.candidates(row)[number]
+        candidate = self._subject.candidate(row, number)
         return {"value": self._subject.of_cell(candidate, question.column)}
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from cpclean.cleaning.answers import Entry
 from cpclean.cleaning.board import Board
-from cpclean.cleaning.subject import Known
+from cpclean.cleaning.known import Known
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,16 @@ values in questions and answers. Both have the same methods.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from cpclean.cleaning.known import Known
+from cpclean.cleaning.row_candidates import RowCandidates
 from cpclean.data.columns import Column
+from cpclean.data.combinations import likeliest_number
 from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.nulls import is_null
 from cpclean.data.rows import Floats, as_floats
@@ -33,29 +35,6 @@ from cpclean.errors import AnswerError, CPCleanError, offenders
 from cpclean.queries.cell_gains import Span
 
 _FILLS = ("default", "likely")
-
-
-@dataclass(frozen=True)
-class Known:
-    """What is known about a row: raw values by column, and values of columns of the space.
-
-    candidate is the number of the true candidate, if the answer was that number.
-    """
-
-    raw: dict[Any, Any] = field(default_factory=dict)
-    features: dict[int, float] = field(default_factory=dict)
-    candidate: int | None = field(default=None, compare=False)
-
-    def and_(self, later: Known) -> Known:
-        """Both together; the later answer wins, and a candidate replaces everything before."""
-        if later.candidate is not None:
-            return later
-        return Known({**self.raw, **later.raw}, {**self.features, **later.features})
-
-    def against(self, other: Known) -> bool:
-        """Whether the two contradict each other in any column."""
-        pairs = ((self.raw, other.raw), (self.features, other.features))
-        return any(one[key] != two[key] for one, two in pairs for key in one.keys() & two.keys())
 
 
 class ArraySubject:
@@ -86,8 +65,24 @@ class ArraySubject:
                 }
         return self._cells[row]
 
-    def candidates(self, row: int) -> list[Any]:
-        return [vector.tolist() for vector in self.data.candidates(row)]
+    def candidate(self, row: int, number: int) -> list[float]:
+        found: list[float] = self.data.candidate(row, number).tolist()
+        return found
+
+    def some_candidates(self, row: int, numbers: Iterable[int]) -> list[Any]:
+        return [self.data.candidate(row, number).tolist() for number in numbers]
+
+    def cell_values(
+        self, row: int, column: Any, places: Sequence[int], values: Floats
+    ) -> list[Any]:
+        if isinstance(column, tuple):
+            return [tuple(one) for one in values.tolist()]
+        return [float(one) for one in values[:, 0].tolist()]
+
+    def answer_in(self, column: Any, value: Any) -> Any:
+        return (
+            dict(zip(column, value, strict=True)) if isinstance(column, tuple) else {column: value}
+        )
 
     def chosen(self, row: int, candidate: int) -> Known:
         vector = self.data.candidate(row, candidate)
@@ -140,7 +135,7 @@ class ArraySubject:
         filled = None if isinstance(fill, str) and fill in _FILLS else self._checked_fill(fill)
         for row in data.dirty_rows.tolist():
             if filled is None:
-                vectors[row] = data.candidate(row, int(np.argmax(data.prior(row))))
+                vectors[row] = data.candidate(row, likeliest_number(data.stored_cells(row)))
             else:
                 vectors[row] = filled[row]
                 for column, value in known.get(row, Known()).features.items():
@@ -179,12 +174,26 @@ class TableSubject:
                 found[self.table.names[cell]] = (feature.start, feature.stop)
         return found
 
-    def candidates(self, row: int) -> list[Any]:
-        return list(self.table.candidates(row))
+    def candidate(self, row: int, number: int) -> dict[str, Any]:
+        return self.table.candidate(row, number)
+
+    def some_candidates(self, row: int, numbers: Iterable[int]) -> list[Any]:
+        return list(self.table.some_candidates(row, numbers))
+
+    def cell_values(
+        self, row: int, column: Any, places: Sequence[int], values: Floats
+    ) -> list[Any]:
+        number = self.table.names.index(column)
+        options = self.table.options_in_space(row)
+        own, shown = options.values[options.cells.index(number)], self.table.columns[number].shown
+        return [shown(own[place]) for place in places]
+
+    def answer_in(self, column: Any, value: Any) -> Any:
+        return {column: value}
 
     def chosen(self, row: int, candidate: int) -> Known:
         vector = self.data.candidate(row, candidate)
-        raw = self.table.candidates(row)[candidate]
+        raw = self.table.candidate(row, int(candidate))
         return Known(raw, dict(enumerate(vector.tolist())), int(candidate))
 
     def overlaid(self, candidate: Any, known: Known) -> Any:
@@ -238,7 +247,10 @@ class TableSubject:
         likely: dict[int, dict[str, Any]] = {}
         if fill == "likely" or any(map(is_null, usual)):
             rows = data.dirty_rows.tolist()
-            likely = {row: self._likeliest(row, data, known) for row in rows}
+            likely = {
+                row: RowCandidates(self, data, row, known.get(row, Known())).likeliest()
+                for row in rows
+            }
         filled = []
         for (column, holes), common in zip(columns, usual, strict=True):
             values = column.values.copy()
@@ -253,12 +265,6 @@ class TableSubject:
                     values[row] = column.stored(one.raw[column.name])
             filled.append(shown_alike(column, values))
         return self.table.frame_of(filled)
-
-    def _likeliest(
-        self, row: int, data: IncompleteDataset, known: Mapping[int, Known]
-    ) -> dict[str, Any]:
-        candidates, _, prior = present(self, data, row, known.get(row, Known()))
-        return dict(candidates[int(np.argmax(prior))])
 
     def with_data(self, data: IncompleteDataset) -> IncompleteDataset | IncompleteTable:
         table = copy(self.table)
@@ -301,32 +307,6 @@ def _column_number(column: Any, n_features: int, row: int) -> int:
             f"{n_features - 1}."
         )
     return number
-
-
-def present(
-    subject: Subject, data: IncompleteDataset, row: int, known: Known
-) -> tuple[list[Any], list[int | None], Floats]:
-    """A row's present candidates in raw values, their numbers at the start, and their priors.
-
-    The number is None if the row did not have the candidate at the start.
-    """
-    given = subject.candidates(row)
-    if not known.features:
-        everything: list[int | None] = list(range(len(given)))
-        return [subject.overlaid(one, known) for one in given], everything, data.prior(row)
-    vectors = subject.data.candidates(row)
-    columns, values = list(known.features), list(known.features.values())
-    agree = (vectors[:, columns] == values).all(axis=1)
-    vectors[:, columns] = values
-    places: dict[bytes, int] = {}
-    for number in [*np.flatnonzero(agree).tolist(), *np.flatnonzero(~agree).tolist()]:
-        places.setdefault(vectors[number].tobytes(), number)
-    found = [places[vector.tobytes()] for vector in data.candidates(row)]
-    return (
-        [subject.overlaid(given[number], known) for number in found],
-        [number if agree[number] else None for number in found],
-        data.prior(row),
-    )
 
 
 def _check_not_empty(value: Any, row: int) -> None:

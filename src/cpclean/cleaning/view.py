@@ -16,10 +16,12 @@ import numpy.typing as npt
 from cpclean.cleaning.answers import put
 from cpclean.cleaning.board import Board
 from cpclean.cleaning.costs import Questions
+from cpclean.cleaning.known import Known
 from cpclean.cleaning.question import Question, question_about
+from cpclean.cleaning.row_candidates import Listing, RowCandidates
 from cpclean.cleaning.state import Record, State
 from cpclean.cleaning.strategies import NOISE, Plan, Situation, pick
-from cpclean.cleaning.subject import Known, Subject, TableSubject
+from cpclean.cleaning.subject import Subject, TableSubject
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.points import Points
 from cpclean.data.rows import Floats
@@ -160,9 +162,19 @@ class SessionView:
         """The uncertain cells of a row at the start, and the columns of the space they cover."""
         return self.setup.subject.cells(row)
 
-    def candidates(self, row: int) -> list[Any]:
-        """The candidates of a row at the start, in raw values."""
-        return self.setup.subject.candidates(row)
+    def candidate(self, row: int, number: int) -> Any:
+        """One of the candidates that a row had at the start, in raw values."""
+        return self.setup.subject.candidate(row, number)
+
+    def listing(self, row: int) -> Listing:
+        """What a row can be now, as its `question` lists it, and then what else a cell can be."""
+        candidates = RowCandidates(self.setup.subject, self.data, row, self.known_of(row))
+        return candidates.listing(every_value=True)
+
+    def listing_at_start(self, row: int) -> Listing:
+        """The same before anything was known about the row."""
+        candidates = RowCandidates(self.setup.subject, self.start, row, Known())
+        return candidates.listing(every_value=True)
 
     def values(self, row: int) -> list[Value]:
         """The cells of a row; a known cell is not a hole any more. Empty for a dataset."""

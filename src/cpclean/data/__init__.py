@@ -12,6 +12,7 @@
     incomplete, stored_rows, row_arrays            IncompleteDataset: all rows
     rows, given_rows, ragged           one row, cells, candidates, what users give
     drawing, large_counts              draws in place of rows with many holes; numbers in words
+    combinations                       candidates of rows with many holes, never all of them
     points, task                       encoded points; a table and its points as one value
 
 `cpclean.intake` makes tasks out of files.

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from cpclean.data.combinations import places_of
 from cpclean.data.ragged import Ragged, runs
 from cpclean.data.rows import Bools, Floats, Ints
 
@@ -34,10 +35,11 @@ class Options:
             return len(self.values[0]) if self.values else 1
         return math.prod(len(values) for values in self.values)
 
-    @property
-    def versions(self) -> list[tuple[Any, ...]]:
-        """The values that belong together, if `joint`."""
-        return list(zip(*self.values, strict=True))
+    def places(self, number: int) -> list[int]:
+        """Which value of each cell the candidate of this number has."""
+        if self.joint:
+            return [number] * len(self.cells)
+        return places_of(number, [len(values) for values in self.values])
 
 
 NO_OPTIONS = Options((), ())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -23,7 +22,7 @@ from cpclean.data.encoded_rows import encoded_rows
 from cpclean.data.frames import FrameKind, columns_from, kind_of_frame
 from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.labels import encode_labels, labelled_rows, split_label
-from cpclean.data.large_counts import world_count_text
+from cpclean.data.large_counts import count_text, world_count_text
 from cpclean.data.nulls import stripped
 from cpclean.data.points import Points
 from cpclean.data.priors import prior_beside
@@ -41,7 +40,7 @@ from cpclean.data.repairs import (
     with_kinds_of_candidates,
 )
 from cpclean.data.row_options import Options, TableOptions
-from cpclean.data.rows import Bools, Floats
+from cpclean.data.rows import Bools, Floats, is_whole
 from cpclean.data.spaces.plain import fit_plain_space
 from cpclean.data.spaces.table_space import TableSpace
 from cpclean.data.suspects import blanked, suspect_mask
@@ -52,6 +51,8 @@ _NUMBERS = (int, float, np.number)
 # Candidates of a row up to which going through all of them pays: four holes of five values.
 # docs/results/holes.md says how it was chosen.
 MAX_EXACT = 5**4
+# Candidates of a row are listed up to this many: eight holes of five values.
+MOST_CANDIDATES = 5**8
 
 
 @dataclass(frozen=True)
@@ -172,8 +173,8 @@ class IncompleteTable:
     >>> table = IncompleteTable(frame, label="buys", prior="uniform")
     >>> table.row(1)
     {'age': None, 'city': 'B'}
-    >>> table.candidates(1)[:2]
-    [{'age': 18.0}, {'age': 29.75}]
+    >>> table.candidates(1)[:2], table.candidate(1, 4)
+    ([{'age': 18.0}, {'age': 29.75}], {'age': 65.0})
     """
 
     def __init__(
@@ -261,16 +262,43 @@ class IncompleteTable:
         """The raw values of a row's uncertain cells, candidate by candidate.
 
         They are numbered as in `dataset`; a clean row has one candidate without uncertain cells.
+        A row with many holes has too many to list: `candidate` returns a single one.
         """
         options = self.options_in_space(row)
+        if options.n_candidates > MOST_CANDIDATES:
+            raise TableError(
+                f"row {row} has {count_text(options.n_candidates)} candidates, too many to list. "
+                "Look at its cells instead: table.options_of(row), or the cells of a session's "
+                "question; table.candidate(row, number) returns a single one.",
+                rows=[int(row)],
+            )
+        return self.some_candidates(row, range(options.n_candidates))
+
+    def candidate(self, row: int, number: int) -> dict[str, Any]:
+        """One candidate of a row; its number may be as large as a Python int can be."""
+        count = self.options_in_space(row).n_candidates
+        if not is_whole(number) or not 0 <= number < count:
+            raise UnknownRowError(
+                f"row {row} has candidates 0 to {count - 1}; got candidate {number!r}."
+            )
+        return self.some_candidates(row, [int(number)])[0]
+
+    def some_candidates(self, row: int, numbers: Iterable[int]) -> list[dict[str, Any]]:
+        """Some candidates of a row, by their numbers, which are known to be valid."""
+        options = self.options_in_space(row)
         columns = [self.columns[cell] for cell in options.cells]
-        together = options.versions if options.joint else itertools.product(*options.values)
+        shown = [
+            list(map(column.shown, values))
+            for column, values in zip(columns, options.values, strict=True)
+        ]
         return [
             {
-                column.name: column.shown(value)
-                for column, value in zip(columns, values, strict=True)
+                column.name: values[place]
+                for column, values, place in zip(
+                    columns, shown, options.places(number), strict=True
+                )
             }
-            for values in together
+            for number in numbers
         ]
 
     def options_of(self, row: int) -> Options:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from cpclean.cleaning.known import Known
 from cpclean.cleaning.question import Question
-from cpclean.cleaning.subject import Known
 from cpclean.cleaning.view import SessionView
 from cpclean.data.rows import Floats
 from cpclean.web.desk.cell_views import text_of
@@ -44,7 +44,7 @@ class Detail:
     near: int
     n_candidates: int
     version: int
-    places: tuple[int, ...]  # where the candidates stand in the session's question
+    places: tuple[int | None, ...]  # where the candidates stand in the session's question
     question: Question | None  # None for a row that is settled
 
     def with_settles(self) -> Detail:
@@ -52,7 +52,7 @@ class Detail:
         if self.question is None:
             return self
         found = [
-            replace(one, settles=len(self.question.settles(place)))
+            one if place is None else replace(one, settles=len(self.question.settles(place)))
             for one, place in zip(self.candidates, self.places, strict=True)
         ]
         return replace(self, candidates=tuple(found))
@@ -60,30 +60,38 @@ class Detail:
 
 def detail_of(view: SessionView, row: int, version: int) -> Detail:
     """A row with its candidates; for a settled row, all that it might have been."""
-    known = view.known_of(row)
-    given = view.candidates(row)
+    known, question = view.known_of(row), None
     if view.data.candidate_counts[row] == 1:
-        question, shown, near = None, given, 0
-        prior = view.start.prior(row)
-        holes = tuple(view.cells(row))
-        numbers = list(range(len(given)))
+        found, holes = view.listing_at_start(row), tuple(view.cells(row))
     else:
+        found, holes = (
+            view.listing(row),
+            tuple(name for name in view.cells(row) if name not in known.raw),
+        )
         question = view.question(row)
-        shown, prior, near = question.candidates, question.prior, len(question.points)
-        holes = tuple(name for name in view.cells(row) if name not in known.raw)
-        numbers = _numbers(given, shown, holes)
-    listed = _listed(shown, prior, holes)
     table = view.table
     columns = {} if table is None else dict(zip(table.names, table.columns, strict=True))
-    candidates = tuple(
+    listed = _listed(found.candidates, found.prior, holes)
+    candidates = [
         CandidateView(
-            numbers[place],
-            {name: text_of(shown[place][name], columns.get(name)) for name in holes},
-            float(prior[place]),
+            found.origins[place],
+            {name: text_of(found.candidates[place][name], columns.get(name)) for name in holes},
+            float(found.prior[place]),
         )
         for place in listed
+    ]
+    asked = 0 if question is None else len(question.candidates)
+    return Detail(
+        row=row,
+        holes=holes,
+        known=known,
+        candidates=tuple(candidates),
+        near=0 if question is None else len(question.points),
+        n_candidates=found.total,
+        version=version,
+        places=tuple(place if place < asked else None for place in listed),
+        question=question,
     )
-    return Detail(row, holes, known, candidates, near, len(shown), version, tuple(listed), question)
 
 
 def _listed(shown: list[Any], prior: Floats, holes: tuple[str, ...]) -> list[int]:
@@ -101,13 +109,3 @@ def _listed(shown: list[Any], prior: Floats, holes: tuple[str, ...]) -> list[int
             listed.append(place)
         seen |= values
     return listed
-
-
-def _numbers(given: list[Any], shown: list[Any], holes: tuple[str, ...]) -> list[int]:
-    """The number, among the candidates as given, of the first that has the same in the holes."""
-    if len(given) == len(shown):
-        return list(range(len(given)))
-    first: dict[tuple[Any, ...], int] = {}
-    for number, one in enumerate(given):
-        first.setdefault(tuple(one[name] for name in holes), number)
-    return [first[tuple(one[name] for name in holes)] for one in shown]

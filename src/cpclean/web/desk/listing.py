@@ -90,7 +90,7 @@ def own_answer(now: Now | None, row: int, who: str | None) -> str | None:
 def _answer_text(now: Now, event: Event) -> str:
     raw = event.value
     if event.candidate is not None:
-        raw = now.view.candidates(event.row)[event.candidate]
+        raw = now.view.candidate(event.row, event.candidate)
     return _line(now, raw or {})
 
 

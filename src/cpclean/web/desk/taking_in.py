@@ -20,6 +20,9 @@ from cpclean.web.desk.listing import settled_text
 from cpclean.web.desk.project_rows import ProjectRows
 from cpclean.web.desk.views import AnsweredView
 
+# Larger numbers of candidates are saved as values; also the largest that JavaScript has exactly.
+MOST_STORED = 2**53
+
 
 class TakingIn:
     """Saves what people answer, skip and undo; all rows and names are checked before.
@@ -115,11 +118,14 @@ class TakingIn:
         known = {} if now is None else now.view.known_of(row).raw
         # Of a row that is partly known, a candidate answers the rest.
         left = [name for name in holes if name not in known] if known else []
-        return self._part(row, candidate, left) if 0 < len(left) < len(holes) else entry
+        if 0 < len(left) < len(holes):
+            return self._part(row, candidate, left)
+        # Storage has no place for the numbers of candidates of a row with very many holes.
+        return self._part(row, candidate, holes) if candidate >= MOST_STORED else entry
 
     def _part(self, row: int, candidate: int, names: Sequence[str]) -> dict[str, Any]:
         """What a candidate says about some of the holes."""
-        given = self._project.table.candidates(row)[candidate]
+        given = self._project.table.candidate(row, candidate)
         return self._project.entry(row, None, {name: given[name] for name in names})
 
     # -- each request once -------------------------------------------------------------------
