@@ -57,7 +57,14 @@ def test_norms_are_bounded_by_least_and_most() -> None:
     "columns",
     [
         [names.FIRST_CELL, names.N_CELLS, names.SIZE, names.FIRST_CANDIDATE],
-        [names.START, names.STOP, names.N_VALUES, names.VALUES_AT, names.WEIGHTS_AT],
+        [
+            names.START,
+            names.STOP,
+            names.N_VALUES,
+            names.VALUES_AT,
+            names.WEIGHTS_AT,
+            names.ASCENDING,
+        ],
     ],
 )
 def test_columns_are_numbered_from_zero(columns: list[int]) -> None:

@@ -10,7 +10,7 @@ import oracle
 import pytest
 
 from cpclean import Cell, FactoredRow, IncompleteDataset
-from cpclean.queries import _minmax, _near, _order, _race, reference, residues
+from cpclean.queries import _extremes, _minmax, _near, _order, _race, reference, residues
 from cpclean.queries.geometry import Near, Neighbourhood, Query, ask
 from cpclean.queries.model import Model
 from cpclean.queries.shares import tallied, votes_needed
@@ -356,9 +356,9 @@ def test_extremes(metric: str, most_opened: int) -> None:
     for t in rng.integers(-2, 3, size=(5, 4)).astype(float):
         query = ask(data, [t], Model(6, metric))
         near = Near(*_near.near_rows(query.rows, query.metric, query.vectors, 6, 10**9))
-        ptr, event, complete = _order.extremes(
+        ptr, event, complete = _extremes.extremes(
             query.rows, query.metric, query.vectors, near.ptr, near.rows, near.bound, near.reach,
-            most_opened,
+            most_opened, 100,
         )  # fmt: skip
         assert complete.tolist() == [len(near.rows) <= most_opened]
         expected = []

@@ -6,7 +6,7 @@
     prepared, kernel_arrays    what is computed once per dataset; the arrays that kernels read
     cell_gains, residues       gains of single cells; exact counts out of prime fields
     sound                      bounds for points with too many completions
-    _near, _order, _minmax, _race, _tally, _cells    the compiled kernels
+    _near, _order, _extremes, _minmax, _race, _tally, _cells    the compiled kernels
     reference                  the paper's algorithms in plain Python, to read and to compare with
 
 The pages in docs/how explain the algorithms.

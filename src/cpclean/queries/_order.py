@@ -4,8 +4,6 @@ Nearer comes first; at equal distance the smaller row comes first; candidates of
 equal distance are one position. Every distance is a sum over features in feature order, so
 equal vectors tie exactly whichever way they were built.
 
-`positions`, for shares and conditionals:
-
 1. *Open* rows from the nearest bounding box outwards: the distances of all their candidates, cell
    by cell, and where their prior weights stand.
 2. *Stop* where what lies farther cannot matter: all but `slack` of the mass has K rows within.
@@ -13,14 +11,7 @@ equal vectors tie exactly whichever way they were built.
 4. *Sort*, and merge the candidates of one row at one distance into one position.
 5. *Sum* each row's prior mass up to every position, and beyond it.
 
-`extremes`, for certainty alone:
-
-6. *Choose* the rows to open: all of them, or those whose boxes begin nearest.
-7. *Measure* each opened row's smallest and largest distance; no product of cells is written out.
-8. *Sort* these as events; a row that begins and ends at one position is one step.
-
-Cost: O(P d) per point for P candidates of the opened rows; sorting is linear as a rule. Extremes of
-factored rows cost O(d + values) per row instead.
+Cost: O(P d) per point for P candidates of the opened rows; sorting is linear as a rule.
 
 Kernels that call each other share this file: the compilation cache does not see edits to a
 callee in another file.
@@ -578,121 +569,3 @@ def positions(rows, metric, X, near_ptr, near, bound, reach, n_neighbors, slack,
     n = ptr[n_points]
     return (row_ptr, kept[:n_rows], beyond[:n_rows], ptr, owner[:n], weight[:n], nearer[:n],
             far[:n], rank[:n_ranked])  # fmt: skip
-
-
-# -- extremes -----------------------------------------------------------------------
-
-
-@njit(cache=True, nogil=True)
-def _chain_extremes(base, span, cells, values, metric, t):
-    """Smallest and largest distance of a factored row, without its product of values.
-
-    Rounding is monotone, so the smallest sum goes through the smallest partial sums.
-    """
-    low = 0.0
-    high = 0.0
-    column = 0
-    for cell in range(span[FIRST_CELL], span[FIRST_CELL] + span[N_CELLS]):
-        start, stop = cells[cell, START], cells[cell, STOP]
-        size, at = cells[cell, N_VALUES], cells[cell, VALUES_AT]
-        for f in range(column, start):
-            low = _join(metric, low, _term(metric, base[f], t[f]))
-            high = _join(metric, high, _term(metric, base[f], t[f]))
-        lowest, highest = np.inf, -np.inf
-        for j in range(size):
-            from_low, from_high = low, high
-            for f in range(start, stop):
-                term = _term(metric, values[at + (f - start) * size + j], t[f])
-                from_low = _join(metric, from_low, term)
-                from_high = _join(metric, from_high, term)
-            lowest = min(lowest, from_low)
-            highest = max(highest, from_high)
-        low, high, column = lowest, highest, stop
-    for f in range(column, t.shape[0]):
-        low = _join(metric, low, _term(metric, base[f], t[f]))
-        high = _join(metric, high, _term(metric, base[f], t[f]))
-    return low, high
-
-
-@njit(cache=True, nogil=True)
-def extremes(rows, metric, X, near_ptr, near, bound, reach, most_opened):
-    """The near rows' nearest and farthest candidates, as events from near to far.
-
-    Opens at most `most_opened` rows per point, from the nearest bounding box outwards; events are
-    listed up to where the next box begins, or up to reach. Returns (ptr, event, complete): point p
-    has event[ptr[p]:ptr[p+1]], and complete[p] says that these are all. An event 2 i says that the
-    i-th near row of the point begins, 2 i + 1 that it has ended. Stored as -1 - event where the
-    next event is at the same position: a row that begins and ends at once.
-    """
-    base, spans, cells, values = rows.base, rows.spans, rows.cells, rows.values
-    n_points = X.shape[0]
-    largest = 1
-    most = 1
-    for p in range(n_points):
-        most = max(most, near_ptr[p + 1] - near_ptr[p])
-    for row in near:
-        if spans[row, N_CELLS] < 2 or metric == COSINE or metric == PRECOMPUTED:
-            largest = max(largest, spans[row, SIZE])
-    ptr = np.zeros(n_points + 1, np.int64)
-    out = np.empty(2 * near.shape[0], np.int64)
-    complete = np.empty(n_points, np.bool_)
-    opened = np.empty(most, np.int64)
-    event = np.empty(2 * most + 1, np.int64)  # one more: the last is written before it is kept
-    distance = np.empty(2 * most + 1)
-    order = np.empty(2 * most, np.int64)
-    spare = np.empty(2 * most, np.int64)
-    counts = np.empty(2 * most + 1, np.int64)
-    terms = np.empty(rows.base.shape[1])
-    live = np.empty(rows.base.shape[1], np.int64)
-    total = np.empty(largest)
-    norm = np.empty(largest)
-    for p in range(n_points):
-        # Step 6: choose the rows to open.
-        own = near[near_ptr[p] : near_ptr[p + 1]]
-        bounds = bound[near_ptr[p] : near_ptr[p + 1]]
-        nonzero = np.flatnonzero(X[p])
-        radius = reach[p]
-        n_opened = own.shape[0]
-        complete[p] = n_opened <= most_opened
-        if complete[p]:
-            opened[:n_opened] = np.arange(n_opened)
-        else:
-            n_opened = most_opened
-            _sort(bounds, opened, spare, counts)
-            radius = np.nextafter(bounds[opened[n_opened]], -np.inf)
-            opened[:n_opened].sort()
-        # Step 7: where each row begins and ends.
-        n = 0
-        for local in opened[:n_opened]:
-            row = own[local]
-            span = spans[row]
-            if span[N_CELLS] > 1 and metric != COSINE and metric != PRECOMPUTED:
-                low, high = _chain_extremes(base[row], span, cells, values, metric, X[p])
-            else:
-                _distances(base[row], span, cells, values, rows.sparse, metric, X[p], nonzero,
-                           terms, live, total, norm)  # fmt: skip
-                low = high = total[0]
-                for j in range(1, span[SIZE]):
-                    low = total[j] if total[j] < low else low
-                    high = total[j] if total[j] > high else high
-            event[n] = 2 * local
-            distance[n] = low
-            n += low <= radius
-            event[n] = 2 * local + 1
-            distance[n] = high
-            n += high <= radius
-        # Step 8: events from near to far.
-        _sort(distance[:n], order, spare, counts)
-        at = ptr[p]
-        for i in range(n):
-            one = order[i]
-            joined = (
-                i + 1 < n
-                and event[order[i + 1]] == event[one] + 1
-                and event[one] % 2 == 0
-                and distance[order[i + 1]] == distance[one]
-            )
-            out[at] = -1 - event[one] if joined else event[one]
-            at += 1
-        ptr[p + 1] = at
-    return ptr, out[: ptr[n_points]], complete

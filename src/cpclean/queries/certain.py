@@ -7,8 +7,9 @@ import numpy.typing as npt
 
 from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.points import Points
+from cpclean.data.row_arrays import MOST_COUNTED
 from cpclean.data.rows import Floats
-from cpclean.queries import _minmax, _near, _order
+from cpclean.queries import _extremes, _minmax, _near
 from cpclean.queries.geometry import Near, Query, ask
 from cpclean.queries.model import Metric, Model
 from cpclean.queries.sound import not_excluded
@@ -123,8 +124,16 @@ def _sweep(query: Query, points: Floats, near: Near, most_opened: int) -> tuple[
     side, label_ptr, present = _near.local_labels(
         near.ptr, query.data.codes[near.rows], query.data.n_classes
     )
-    event_ptr, event, complete = _order.extremes(
-        query.rows, query.metric, points, near.ptr, near.rows, near.bound, near.reach, most_opened
+    event_ptr, event, complete = _extremes.extremes(
+        query.rows,
+        query.metric,
+        points,
+        near.ptr,
+        near.rows,
+        near.bound,
+        near.reach,
+        most_opened,
+        min(query.data.drawing.max_exact, MOST_COUNTED - 1),
     )
     found = np.zeros((len(points), query.data.n_classes), dtype=bool)
     _minmax.possible(near.ptr, side, label_ptr, present, event_ptr, event, query.n_neighbors, found)

@@ -24,8 +24,9 @@ EUCLIDEAN, MANHATTAN, CHEBYSHEV, LINEAR, COSINE, PRECOMPUTED = range(6)
 FIRST_CELL, N_CELLS, SIZE, FIRST_CANDIDATE = range(4)
 
 # Columns of `Rows.cells`: the columns start..stop-1 of the space that a cell covers, its number of
-# values, and where its values and their prior weights begin.
-START, STOP, N_VALUES, VALUES_AT, WEIGHTS_AT = range(5)
+# values, where its values and their prior weights begin, and whether it has one column and many
+# values, which ascend.
+START, STOP, N_VALUES, VALUES_AT, WEIGHTS_AT, ASCENDING = range(6)
 
 # Rows of `Boxes.norms`.
 LEAST, MOST = range(2)
@@ -54,7 +55,7 @@ class Rows(NamedTuple):
 
     base: Floats  # (N, d) the first candidate of every row
     spans: Ints  # (N, 4) FIRST_CELL, N_CELLS, SIZE, FIRST_CANDIDATE
-    cells: Ints  # (C, 5) START, STOP, N_VALUES, VALUES_AT, WEIGHTS_AT
+    cells: Ints  # (C, 6) START, STOP, N_VALUES, VALUES_AT, WEIGHTS_AT, ASCENDING
     values: Floats  # every cell's values, column by column
     weights: Floats  # every cell's prior
     order: Ints  # (N) the rows in blocks of neighbours, ascending within a block

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cpclean.data.incomplete import IncompleteDataset, Ints
-from cpclean.data.row_arrays import runs, starts_of
+from cpclean.data.row_arrays import RowArrays, runs, starts_of
 from cpclean.data.rows import Floats
 from cpclean.queries.blocks import in_blocks
 from cpclean.queries.kernel_arrays import (
+    ASCENDING,
     FIRST_CANDIDATE,
     FIRST_CELL,
     LEAST,
@@ -31,6 +32,8 @@ from cpclean.queries.kernel_arrays import (
 # Tables with this many columns, and at most one cell value in four not zero, are summed sparsely.
 _WIDE_FROM = 32
 _SPARSE_FROM = 4
+# Ends of cells with fewer values are found as quickly by looking at all of them.
+_MANY_VALUES = 16
 
 
 @dataclass(frozen=True)
@@ -149,8 +152,24 @@ def _cells(data: IncompleteDataset) -> Ints:
         N_VALUES: arrays.cell_size,
         VALUES_AT: arrays.values_at,
         WEIGHTS_AT: arrays.weights_at,
+        ASCENDING: _ascending(arrays),
     }
     return _by_column(columns)
+
+
+def _ascending(arrays: RowArrays) -> Ints:
+    """Which cells have one column, and so many values in ascending order that this is of use."""
+    found = np.zeros(len(arrays.cell_size), dtype=np.int64)
+    narrow = arrays.cell_stop - arrays.cell_start == 1
+    (many,) = np.nonzero(narrow & (arrays.cell_size >= _MANY_VALUES))
+    _, first, number = np.unique(arrays.values_at[many], return_index=True, return_inverse=True)
+    sizes, at = arrays.cell_size[many[first]], arrays.values_at[many[first]]
+    falls = np.zeros(len(first), dtype=bool)
+    owner = np.repeat(np.arange(len(first)), sizes - 1)
+    steps = runs(at, sizes - 1)
+    falls[owner[arrays.values[steps] > arrays.values[steps + 1]]] = True
+    found[many] = ~falls[number.ravel()]
+    return found
 
 
 def _by_column(columns: dict[int, Ints]) -> Ints:

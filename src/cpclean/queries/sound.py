@@ -108,12 +108,12 @@ def _limits(arrays: RowArrays, point: StoredRow, metric: int) -> tuple[Floats, F
     (dirty,) = np.nonzero(arrays.n_cells)
     cells = runs(arrays.first_cell[dirty], arrays.n_cells[dirty])
     row_of = np.repeat(dirty, arrays.n_cells[dirty])
-    spans = np.column_stack([arrays.cell_start[cells], arrays.cell_stop[cells]])
+    covered = np.column_stack([arrays.cell_start[cells], arrays.cell_stop[cells]])
     # Rows are added up feature by feature where both are complete, then cell by cell.
     open_ = np.zeros((n_rows, n_features), dtype=bool)
     open_[:, own] = True
-    widths = spans[:, 1] - spans[:, 0]
-    open_[np.repeat(row_of, widths), runs(spans[:, 0], widths)] = True
+    widths = covered[:, 1] - covered[:, 0]
+    open_[np.repeat(row_of, widths), runs(covered[:, 0], widths)] = True
     terms = np.where(open_, 0.0, term(arrays.base, point.base))
     low = join.reduce(terms, axis=1)
     high, size = low.copy(), np.abs(terms).sum(axis=1)
@@ -125,8 +125,8 @@ def _limits(arrays: RowArrays, point: StoredRow, metric: int) -> tuple[Floats, F
 
     loose = np.zeros(n_rows, dtype=bool)
     met: dict[tuple[int, int], Bools] = {}  # which rows have this very cell
-    for start, stop in np.unique(spans, axis=0).tolist():
-        (same,) = np.nonzero((spans == [start, stop]).all(axis=1))
+    for start, stop in np.unique(covered, axis=0).tolist():
+        (same,) = np.nonzero((covered == [start, stop]).all(axis=1))
         values = [cell.values for cell in point.cells if (cell.start, cell.stop) == (start, stop)]
         if values:
             met[start, stop] = np.isin(np.arange(n_rows), row_of[same])

@@ -1,0 +1,392 @@
+"""Kernels that find where each near row begins and ends around a point, for certainty alone.
+
+What is possible depends on a row's nearest and farthest candidate. Distances are sums over features
+in feature order, and rounding is monotone: the smallest sum goes through the smallest partial sums,
+cell by cell, and no product of cells is written out.
+
+1. *Choose* the rows to open: all of them, or those whose boxes begin nearest.
+2. *Measure* each opened row's smallest and largest distance.
+3. *Sort* these as events; a row that begins and ends at one position is one step.
+
+Cosine is no sum. Up to `most_written` candidates of a row are gone through; beyond that the row
+begins and ends where its dot products and norms, which are sums, allow it to at most. Then a label
+that is found impossible is, but one that is found possible may not be.
+
+Cost: O(d + values) per row; O(d + log values) for cells of one column whose values ascend.
+
+The first kernels are those of `_order`: the compilation cache does not see edits to a callee in
+another file.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from cpclean.queries.kernel_arrays import (
+    ASCENDING,
+    CHEBYSHEV,
+    COSINE,
+    EUCLIDEAN,
+    FIRST_CANDIDATE,
+    FIRST_CELL,
+    LINEAR,
+    N_CELLS,
+    N_VALUES,
+    PRECOMPUTED,
+    SIZE,
+    START,
+    STOP,
+    VALUES_AT,
+    WEIGHTS_AT,
+)
+
+_NORM = 6  # |x|^2, summed like a distance
+
+_TINY, _HUGE = 1e-290, 1e300  # widths that can be divided by without over- or underflow
+_INSERTION = 24  # buckets up to this size are sorted by insertion
+
+
+@njit(cache=True, nogil=True)
+def _cosine_order(dot, norm):
+    """Minus the signed square of dot / |x|: the order of cosine distance, exact on grids."""
+    if norm == 0.0:
+        return 0.0
+    square = dot * dot / norm
+    return -square if dot > 0.0 else square
+
+
+@njit(cache=True, nogil=True)
+def _term(metric, value, x):
+    """What one feature adds to a distance."""
+    if metric == EUCLIDEAN:
+        gap = value - x
+        return gap * gap
+    if metric == LINEAR:
+        return -(value * x)
+    if metric == _NORM:
+        return value * value
+    return abs(value - x)
+
+
+@njit(cache=True, nogil=True)
+def _join(metric, total, term):
+    if metric == CHEBYSHEV:
+        return term if term > total else total
+    return total + term
+
+
+@njit(cache=True, nogil=True)
+def _sort(distance, order, spare, counts):
+    """Stable sort: fills order with the positions of `distance` from near to far.
+
+    Distances fall into as many equal buckets as there are of them, in time linear in their
+    number; what shares a bucket is sorted by insertion, or by merging where many do.
+    """
+    n = distance.shape[0]
+    if n == 0:
+        return
+    low = distance[0]
+    high = distance[0]
+    for i in range(n):
+        low = min(low, distance[i])
+        high = max(high, distance[i])
+    # One bucket where buckets cannot be told apart: all equal, or bounds without end.
+    scattered = low > -_HUGE and high < _HUGE and high - low > _TINY
+    scale = (n - 1) / (high - low) if scattered else 0.0
+    counts[: n + 1] = 0
+    for i in range(n):
+        bucket = int((distance[i] - low) * scale) if scattered else 0
+        spare[i] = bucket
+        counts[bucket + 1] += 1
+    for b in range(1, n + 1):
+        counts[b] += counts[b - 1]
+    for i in range(n):
+        bucket = spare[i]
+        order[counts[bucket]] = i
+        counts[bucket] += 1
+    start = 0
+    for b in range(n):  # counts[b] is now where bucket b ends
+        stop = counts[b]
+        if stop - start > _INSERTION:
+            own = order[start:stop].copy()
+            inner = np.argsort(distance[own], kind="mergesort")
+            for i in range(stop - start):
+                order[start + i] = own[inner[i]]
+        else:
+            for i in range(start + 1, stop):
+                moved = order[i]
+                value = distance[moved]
+                at = i
+                while at > start and distance[order[at - 1]] > value:
+                    order[at] = order[at - 1]
+                    at -= 1
+                order[at] = moved
+        start = stop
+
+
+# -- cells -------------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def _ascending_ends(values, at, size, metric, x, low, high):
+    """The ends of a sum after a cell of one column whose values ascend: by bisection."""
+    first, last = values[at], values[at + size - 1]
+    if metric == LINEAR or metric == _NORM:
+        least = min(_term(metric, first, x), _term(metric, last, x))
+    else:
+        least = np.inf
+    if metric != LINEAR:  # the nearest to x, or to 0, is one of two neighbours
+        middle = 0.0 if metric == _NORM else x
+        under, over = 0, size
+        while under < over:
+            probe = (under + over) // 2
+            if values[at + probe] < middle:
+                under = probe + 1
+            else:
+                over = probe
+        for j in range(max(under - 1, 0), min(under + 1, size)):
+            least = min(least, _term(metric, values[at + j], x))
+    most = max(_term(metric, first, x), _term(metric, last, x))
+    return _join(metric, low, least), _join(metric, high, most)
+
+
+@njit(cache=True, nogil=True)
+def _dense_ends(values, at, size, start, stop, metric, t, low, high):
+    """The ends of a sum after a cell, from all of its values."""
+    lowest, highest = np.inf, -np.inf
+    if low == high:
+        j = 0
+        while j + 4 <= size:  # four at a time, so that the processor adds them in parallel
+            a = b = c = d = low
+            k = at + j
+            for f in range(start, stop):
+                x = t[f]
+                a = _join(metric, a, _term(metric, values[k], x))
+                b = _join(metric, b, _term(metric, values[k + 1], x))
+                c = _join(metric, c, _term(metric, values[k + 2], x))
+                d = _join(metric, d, _term(metric, values[k + 3], x))
+                k += size
+            lowest = min(lowest, min(min(a, b), min(c, d)))
+            highest = max(highest, max(max(a, b), max(c, d)))
+            j += 4
+        for rest in range(j, size):
+            a = low
+            for f in range(start, stop):
+                a = _join(metric, a, _term(metric, values[at + (f - start) * size + rest], t[f]))
+            lowest = min(lowest, a)
+            highest = max(highest, a)
+        return lowest, highest
+    for j in range(size):
+        from_low, from_high = low, high
+        for f in range(start, stop):
+            term = _term(metric, values[at + (f - start) * size + j], t[f])
+            from_low = _join(metric, from_low, term)
+            from_high = _join(metric, from_high, term)
+        lowest = min(lowest, from_low)
+        highest = max(highest, from_high)
+    return lowest, highest
+
+
+@njit(cache=True, nogil=True)
+def _sparse_ends(sparse, number, size, start, stop, metric, t, nonzero, low, high):
+    """The same in a wide table of mostly zeros: what adds nothing is passed over."""
+    lowest, highest = np.inf, -np.inf
+    first = np.searchsorted(nonzero, start)
+    for j in range(number, number + size):
+        from_low, from_high = low, high
+        k = first
+        for v in range(sparse.at[j], sparse.at[j + 1] + 1):
+            last = v == sparse.at[j + 1]  # behind the value's last: what is left of t
+            column = stop if last else sparse.column[v]
+            while k < nonzero.shape[0] and nonzero[k] < column:
+                term = _term(metric, 0.0, t[nonzero[k]])
+                from_low = _join(metric, from_low, term)
+                from_high = _join(metric, from_high, term)
+                k += 1
+            if not last:
+                k += k < nonzero.shape[0] and nonzero[k] == column
+                term = _term(metric, sparse.value[v], t[column])
+                from_low = _join(metric, from_low, term)
+                from_high = _join(metric, from_high, term)
+        lowest = min(lowest, from_low)
+        highest = max(highest, from_high)
+    return lowest, highest
+
+
+# -- rows --------------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def _ends(base, span, cells, values, sparse, metric, t, nonzero):
+    """Smallest and largest sum over the candidates of a row."""
+    low = 0.0
+    high = 0.0
+    column = 0
+    for cell in range(span[FIRST_CELL], span[FIRST_CELL] + span[N_CELLS]):
+        start, stop, size = cells[cell, START], cells[cell, STOP], cells[cell, N_VALUES]
+        for f in range(column, start):
+            term = _term(metric, base[f], t[f])
+            low = _join(metric, low, term)
+            high = _join(metric, high, term)
+        if cells[cell, ASCENDING]:
+            low, high = _ascending_ends(values, cells[cell, VALUES_AT], size, metric, t[start],
+                                        low, high)  # fmt: skip
+        elif sparse.at.shape[0] > 0:
+            low, high = _sparse_ends(sparse, cells[cell, WEIGHTS_AT], size, start, stop, metric, t,
+                                     nonzero, low, high)  # fmt: skip
+        else:
+            low, high = _dense_ends(values, cells[cell, VALUES_AT], size, start, stop, metric, t,
+                                    low, high)  # fmt: skip
+        column = stop
+    for f in range(column, t.shape[0]):
+        term = _term(metric, base[f], t[f])
+        low = _join(metric, low, term)
+        high = _join(metric, high, term)
+    return low, high
+
+
+@njit(cache=True, nogil=True)
+def _cosine_bounds(minus_dot, norm):
+    """Bounds of the cosine order from those of minus the dot product and of |x|^2."""
+    low, high = 0.0, 0.0
+    if norm[1] > 0.0:
+        near, far = -minus_dot[0], -minus_dot[1]
+        low = _cosine_order(near, norm[0] if near > 0.0 else norm[1])
+        high = _cosine_order(far, norm[1] if far > 0.0 else norm[0])
+        if norm[0] == 0.0:  # the zero vector itself is at 0
+            low = -np.inf if near > 0.0 else low
+            high = np.inf if far < 0.0 else max(high, 0.0)
+    return low, high
+
+
+@njit(cache=True, nogil=True)
+def _cosine_ends(base, span, cells, values, t, chosen, dots, squares):
+    """Smallest and largest cosine order of a row, candidate by candidate.
+
+    chosen, dots and squares are scratch: the value of each cell, and the sums before it.
+    """
+    first, n_cells = span[FIRST_CELL], span[N_CELLS]
+    chosen[:n_cells] = 0
+    dots[0] = 0.0
+    squares[0] = 0.0
+    lowest, highest = np.inf, -np.inf
+    level = 0
+    while level >= 0:
+        # On from the first cell whose value has changed.
+        for at in range(level, n_cells + 1):
+            begin = cells[first + at - 1, STOP] if at > 0 else 0
+            end = cells[first + at, START] if at < n_cells else t.shape[0]
+            dot, norm = dots[at], squares[at]
+            for f in range(begin, end):
+                dot += _term(LINEAR, base[f], t[f])
+                norm += base[f] * base[f]
+            if at == n_cells:
+                order = _cosine_order(-dot, norm)
+                lowest = min(lowest, order)
+                highest = max(highest, order)
+                break
+            size = cells[first + at, N_VALUES]
+            k = cells[first + at, VALUES_AT] + chosen[at]
+            for f in range(end, cells[first + at, STOP]):
+                dot += _term(LINEAR, values[k], t[f])
+                norm += values[k] * values[k]
+                k += size
+            dots[at + 1], squares[at + 1] = dot, norm
+        level = n_cells - 1
+        while level >= 0:
+            chosen[level] += 1
+            if chosen[level] < cells[first + level, N_VALUES]:
+                break
+            chosen[level] = 0
+            level -= 1
+    return lowest, highest
+
+
+@njit(cache=True, nogil=True)
+def extremes(rows, metric, X, near_ptr, near, bound, reach, most_opened, most_written):
+    """The near rows' nearest and farthest candidates, as events from near to far.
+
+    Opens at most `most_opened` rows per point, from the nearest bounding box outwards; events are
+    listed up to where the next box begins, or up to reach. Returns (ptr, event, complete): point p
+    has event[ptr[p]:ptr[p+1]], and complete[p] says that these are all. An event 2 i says that the
+    i-th near row of the point begins, 2 i + 1 that it has ended. Stored as -1 - event where the
+    next event is at the same position: a row that begins and ends at once.
+    """
+    base, spans, cells, values, sparse = rows.base, rows.spans, rows.cells, rows.values, rows.sparse
+    n_points = X.shape[0]
+    most = 1
+    most_cells = 0
+    for p in range(n_points):
+        most = max(most, near_ptr[p + 1] - near_ptr[p])
+    for row in near:
+        most_cells = max(most_cells, spans[row, N_CELLS])
+    ptr = np.zeros(n_points + 1, np.int64)
+    out = np.empty(2 * near.shape[0], np.int64)
+    complete = np.empty(n_points, np.bool_)
+    opened = np.empty(most, np.int64)
+    event = np.empty(2 * most + 1, np.int64)  # one more: the last is written before it is kept
+    distance = np.empty(2 * most + 1)
+    order = np.empty(2 * most, np.int64)
+    spare = np.empty(2 * most, np.int64)
+    counts = np.empty(2 * most + 1, np.int64)
+    chosen = np.empty(most_cells, np.int64)
+    dots = np.empty(most_cells + 1)
+    squares = np.empty(most_cells + 1)
+    for p in range(n_points):
+        # Step 1: choose the rows to open.
+        own = near[near_ptr[p] : near_ptr[p + 1]]
+        bounds = bound[near_ptr[p] : near_ptr[p + 1]]
+        t = X[p]
+        nonzero = np.flatnonzero(t)
+        radius = reach[p]
+        n_opened = own.shape[0]
+        complete[p] = n_opened <= most_opened
+        if complete[p]:
+            opened[:n_opened] = np.arange(n_opened)
+        else:
+            n_opened = most_opened
+            _sort(bounds, opened, spare, counts)
+            radius = np.nextafter(bounds[opened[n_opened]], -np.inf)
+            opened[:n_opened].sort()
+        # Step 2: where each row begins and ends.
+        n = 0
+        for local in opened[:n_opened]:
+            row = own[local]
+            span = spans[row]
+            if metric == PRECOMPUTED:
+                at = span[FIRST_CANDIDATE]
+                low = high = t[at]
+                for j in range(at + 1, at + span[SIZE]):
+                    low = min(low, t[j])
+                    high = max(high, t[j])
+            elif metric == COSINE and span[SIZE] <= most_written:
+                low, high = _cosine_ends(base[row], span, cells, values, t, chosen, dots, squares)
+            elif metric == COSINE:
+                low, high = _cosine_bounds(
+                    _ends(base[row], span, cells, values, sparse, LINEAR, t, nonzero),
+                    _ends(base[row], span, cells, values, sparse, _NORM, t, nonzero),
+                )
+            else:
+                low, high = _ends(base[row], span, cells, values, sparse, metric, t, nonzero)
+            event[n] = 2 * local
+            distance[n] = low
+            n += low <= radius
+            event[n] = 2 * local + 1
+            distance[n] = high
+            n += high <= radius
+        # Step 3: events from near to far.
+        _sort(distance[:n], order, spare, counts)
+        at = ptr[p]
+        for i in range(n):
+            one = order[i]
+            joined = (
+                i + 1 < n
+                and event[order[i + 1]] == event[one] + 1
+                and event[one] % 2 == 0
+                and distance[order[i + 1]] == distance[one]
+            )
+            out[at] = -1 - event[one] if joined else event[one]
+            at += 1
+        ptr[p + 1] = at
+    return ptr, out[: ptr[n_points]], complete
