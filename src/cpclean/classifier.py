@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
 from html import escape
@@ -15,13 +15,14 @@ from sklearn.utils import assert_all_finite, check_consistent_length, column_or_
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from cpclean.data.domains import DomainTable
+from cpclean.data.completions import checked_completions
+from cpclean.data.domains import DomainTable, plain_frame
 from cpclean.data.drawing import N_DRAWS
 from cpclean.data.frames import distinct_names, is_frame, names_of, unmasked
 from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.labels import encode_labels
 from cpclean.data.large_counts import world_count_text
-from cpclean.data.points import Points
+from cpclean.data.points import MAX_COMPLETIONS, Points
 from cpclean.data.rows import Floats
 from cpclean.data.table import MAX_EXACT, IncompleteTable
 from cpclean.data.task import Task
@@ -41,7 +42,9 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
     distance the row with the smaller number is nearer; at equal votes, and at equal shares, the
     class that sorts first wins.
 
-    Training rows may have holes; points to predict must be complete. A category that does not
+    Training rows and points to predict may have holes. A point with holes stands for all ways of
+    completing it, weighed by a prior that looks at no label: its shares are the mean over them,
+    and it is certain if all of them are predicted the same in all worlds. A category that does not
     occur in training is equally far from all others, with a warning.
 
     Parameters
@@ -56,6 +59,11 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         like those of frames, unless scaling="none".
     column_weights : dict from column name to float, optional
         How much a column counts; 0 leaves it out.
+    completions : "observed", "uniform", "holoclean", function, or dict, default="observed"
+        How likely each value of a point's hole is; see `IncompleteTable.points`.
+    max_completions : int, default=125
+        A point with more completions than this is represented by `n_draws` draws of them: shares
+        are estimates then, and what is called certain is proved for all of its completions.
     n_jobs : int, optional
         Threads for predictions; -1 for all processors. Results do not depend on it.
 
@@ -68,6 +76,8 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         The table with its encoding; None after fitting an `IncompleteDataset`.
     dataset_ : IncompleteDataset
         The training rows in the encoded space.
+    is_exact_ : bool
+        Whether no training row is represented by draws, so that shares of points are exact.
     n_worlds_ : int
         The exact number of worlds, which Python prints up to 4,300 digits only.
     dirty_rows_ : ndarray of int
@@ -99,6 +109,8 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         kinds: Mapping[str, str] | None = None,
         scaling: str = "minmax",
         column_weights: Mapping[str, float] | None = None,
+        completions: Any = "observed",
+        max_completions: int = MAX_COMPLETIONS,
         null_tokens: Iterable[str] = (),
         max_exact: int = MAX_EXACT,
         n_draws: int = N_DRAWS,
@@ -112,6 +124,8 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         self.kinds = kinds
         self.scaling = scaling
         self.column_weights = column_weights
+        self.completions = completions
+        self.max_completions = max_completions
         self.null_tokens = null_tokens
         self.max_exact = max_exact
         self.n_draws = n_draws
@@ -145,7 +159,10 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         # A query that cannot be answered is refused now rather than at the first prediction.
         model = Model(self.n_neighbors, self.metric)
         ask(self.dataset_, np.empty((0, self.dataset_.n_features)), model)
+        if self.table_ is not None:
+            checked_completions(self.completions, self.table_.names)
         self.classes_ = encode_labels(labels)[1]
+        self.is_exact_ = self.dataset_.is_exact
         self.n_worlds_ = self.dataset_.n_worlds
         self.dirty_rows_ = self.dataset_.dirty_rows
         return self
@@ -155,8 +172,9 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
 
         Parameters
         ----------
-        X : frame or 2-d array with the columns of the training table
-            Complete rows. After fitting an IncompleteDataset: vectors of its encoded space.
+        X : frame or 2-d array with the columns of the training table, or Points
+            Nulls are holes; see `completions`. After fitting an IncompleteDataset: vectors of its
+            encoded space, without holes.
         """
         found = self.predict_proba(X).argmax(axis=1)  # complains if nothing is fitted
         return np.asarray(self.classes_[found])
@@ -166,19 +184,25 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
 
         Columns are in the order of `classes_`. Here and below, X is as in `predict`.
         """
-        return shares.world_shares(*self._question(X), n_jobs=self.n_jobs)
+        return self._answers(shares.world_shares, X)
 
     def is_certain(self, X: Any) -> npt.NDArray[np.bool_]:
-        """Whether all worlds predict the same label for each point."""
-        return certain.is_certain(*self._question(X), n_jobs=self.n_jobs)
+        """Whether all worlds predict the same label for each point, however it is completed."""
+        return self._answers(certain.is_certain, X)
 
     def possible_labels(self, X: Any) -> npt.NDArray[np.bool_]:
-        """The labels that at least one world predicts, shape (n_points, n_classes)."""
-        return certain.possible_labels(*self._question(X), n_jobs=self.n_jobs)
+        """The labels that at least one world predicts, shape (n_points, n_classes).
+
+        For a point with holes: for at least one of its completions.
+        """
+        return self._answers(certain.possible_labels, X)
 
     def world_counts(self, X: Any) -> npt.NDArray[Any]:
-        """The exact number of worlds that predict each label, as Python ints."""
-        return shares.world_counts(*self._question(X), n_jobs=self.n_jobs)
+        """The exact number of worlds that predict each label, as Python ints.
+
+        Worlds are counted once for every completion of a point.
+        """
+        return self._answers(shares.world_counts, X)
 
     def _take_over(self, X: IncompleteTable | IncompleteDataset, y: Any) -> npt.NDArray[Any]:
         if y is not None:
@@ -227,29 +251,45 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         y : true labels of X, optional
         """
         check_is_fitted(self)
-        found = Task.of(self.table_ or self.dataset_, self._points(X), y)
-        return found if self.table_ is None else replace(found, raw_points=X)
-
-    def _question(self, X: Any) -> tuple[IncompleteDataset, Points, int, Metric]:
-        check_is_fitted(self)
-        return self.dataset_, self._points(X), self.n_neighbors, self.metric
-
-    def _points(self, X: Any) -> Points:
-        return Points.of(self._encoded(X.frame if isinstance(X, DomainTable) else X))
-
-    def _encoded(self, X: Any) -> Floats:
         table = self.table_
-        if table is None:
-            allowed = {"ensure_all_finite": False, "ensure_min_samples": 0}
-            return np.asarray(validate_data(self, X, reset=False, **allowed))
-        if is_frame(X) and table.label is not None:  # the label column may still be among them
-            return table.encode(X)
-        X = self._checked_columns(X, fitting=False)
-        if not is_frame(X) or table.names == _array_names(len(table.names)):
+        if table is None or isinstance(X, Points):
+            return Task.of(table or self.dataset_, self._vectors(X), y)
+        seen, points = self._as_trained(table, X)
+        asked = seen.points(points, self.completions, max_completions=self.max_completions)
+        return replace(Task.of(table, asked, y), raw_points=X)
+
+    def _answers(self, query: Callable[..., npt.NDArray[Any]], X: Any) -> npt.NDArray[Any]:
+        """What a query says about the points, asked about some of them at a time."""
+        check_is_fitted(self)
+        asked = (self.n_neighbors, self.metric)
+        return np.concatenate(
+            [query(self.dataset_, part, *asked, n_jobs=self.n_jobs) for part in self._parts(X)]
+        )
+
+    def _parts(self, X: Any) -> Iterator[Points]:
+        if self.table_ is None or isinstance(X, Points):
+            return iter([self._vectors(X)])
+        table, X = self._as_trained(self.table_, X)
+        return table.points_in_parts(X, self.completions, max_completions=self.max_completions)
+
+    def _vectors(self, X: Any) -> Points:
+        """Points that are encoded already."""
+        if isinstance(X, Points):
+            return X
+        allowed = {"ensure_all_finite": False, "ensure_min_samples": 0}
+        return Points.of(validate_data(self, X, reset=False, **allowed))
+
+    def _as_trained(self, table: IncompleteTable, X: Any) -> tuple[IncompleteTable, Any]:
+        """Points with as many columns as in training, and a table with their names."""
+        plain = plain_frame(X)
+        if is_frame(plain) and table.label is not None:  # the label column may still be among them
+            return table, X
+        plain = self._checked_columns(plain, fitting=False)
+        if not is_frame(plain) or table.names == _array_names(len(table.names)):
             # One of the two has no names: columns are matched in order, as in scikit-learn.
             table = copy(table)
-            table.names = _names(X)
-        return table.encode(X)
+            table.names = _names(plain)
+        return table, X if isinstance(X, DomainTable) else plain
 
     def _checked_columns(self, X: Any, fitting: bool) -> Any:
         """X with the names and number of columns that scikit-learn requires, in two dimensions."""
@@ -262,7 +302,8 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
             return validate_data(self, X, reset=fitting, skip_check_array=True)
         if isinstance(X, list | tuple):
             X = np.array(X, dtype=object)  # or numbers beside text would become text
-        allowed = {"ensure_all_finite": "allow-nan", "ensure_min_samples": fewest}
+        # Infinity is refused later, with its row and column.
+        allowed = {"ensure_all_finite": False, "ensure_min_samples": fewest}
         X = validate_data(self, X, reset=fitting, dtype=None, **allowed)
         if X.dtype == object:
             odd = offenders(repr(cell) for cell in X.ravel() if not isinstance(cell, Hashable))

@@ -1,9 +1,9 @@
-"""What the classifier refuses: points with holes, frames, labels, rows, parameters."""
+"""What the classifier refuses: frames, labels, rows, parameters."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from classifier.samples import FRAMES, METHODS, holey_array, mixed_columns, mixed_frames
+from classifier.samples import METHODS, holey_array
 from sklearn.exceptions import NotFittedError
 
 from cpclean import IncompleteDataset
@@ -15,39 +15,6 @@ from cpclean.errors import DataError, QueryError, TableError
 def test_nothing_is_predicted_before_fitting(method):
     with pytest.raises(NotFittedError, match="not fitted yet"):
         getattr(CertainKNeighborsClassifier(), method)([[1.0]])
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_points_must_be_complete(method):
-    X, y, points = mixed_frames()
-    model = CertainKNeighborsClassifier().fit(X, y)
-    points.loc[[3, 5], "hue"] = None
-    message = "points to predict must be complete; found holes at row 3, column 'hue', row 5"
-    with pytest.raises(TableError, match=message):
-        getattr(model, method)(points)
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_an_array_of_points_must_be_complete(method):
-    X, y, points = holey_array()
-    points[2, 1] = np.nan
-    model = CertainKNeighborsClassifier().fit(X, y)
-    masked = np.ma.masked_array(np.nan_to_num(points), mask=np.isnan(points))
-    for given in (points, points.astype(object), points.tolist(), masked):
-        with pytest.raises(TableError, match="must be complete; found holes at row 2, column 'x1'"):
-            getattr(model, method)(given)
-
-
-@pytest.mark.parametrize("kind", ["pandas", "pandas nullable", "pandas arrow", "polars", "pyarrow"])
-def test_points_with_nulls_are_refused_in_every_frame(kind):
-    columns, y = mixed_columns()
-    model = CertainKNeighborsClassifier(null_tokens=["?", "-9"]).fit(pd.DataFrame(columns), y)
-    points, _ = mixed_columns(5, seed=1, holes=0.0)
-    for name, value in (("hue", None), ("size", None), ("hue", " ?"), ("size", -9.0)):
-        given = {**points, name: [*points[name][:3], value, points[name][4]]}
-        message = f"points to predict must be complete; found holes at row 3, column '{name}'. Fill"
-        with pytest.raises(TableError, match=message):
-            model.predict(FRAMES[kind](given))
 
 
 def test_frames_that_cannot_be_used():
@@ -70,7 +37,7 @@ def test_infinity_is_refused_in_fit_and_predict():
     model = CertainKNeighborsClassifier().fit(X, y)
     points[0, 0] = X[0, 0] = np.inf
     for call in (lambda: model.predict(points), lambda: model.fit(X, y)):
-        with pytest.raises(ValueError, match="Input X contains infinity"):
+        with pytest.raises(TableError, match="column 'x0' has infinite values in row 0"):
             call()
     with pytest.raises(TableError, match="column 'a' has infinite values in row 0"):
         model.fit(pd.DataFrame(X, columns=list("abc")), y)
@@ -127,6 +94,8 @@ def test_rows_that_cannot_be_used():
         ({"repairs": {"x0": []}}, "the repair of column 'x0' gives nothing; a hole needs at least"),
         ({"prior": lambda *given: [-1] * len(given[1])}, "weights, finite and not negative; got"),
         ({"prior": lambda *given: [0] * len(given[1])}, "sums to nothing: no candidate has a wei"),
+        ({"completions": "label"}, "it looks at the label of a row, and that of a point is what"),
+        ({"completions": {"x9": "uniform"}}, "completions name columns that the table does not ha"),
     ],
 )
 def test_parameters_that_cannot_be_used(parameters, message):
@@ -142,3 +111,5 @@ def test_n_neighbors_set_after_fitting_is_checked_too():
         model.predict(points)
     with pytest.raises(QueryError, match="n_jobs must be"):
         model.set_params(n_neighbors=1).predict(points)
+    with pytest.raises(TableError, match="max_completions must be an int of at least 1; got 0"):
+        model.set_params(max_completions=0, n_jobs=None).predict(points)

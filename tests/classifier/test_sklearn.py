@@ -18,7 +18,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone, is_classifier
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.impute import IterativeImputer, KNNImputer, SimpleImputer
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
@@ -27,21 +27,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from cpclean import IncompleteDataset
 from cpclean.classifier import CertainKNeighborsClassifier
 from cpclean.data.repairs import Imputers, quantiles
-from cpclean.errors import TableError
 
 # -- scikit-learn's checks -------------------------------------------------------------------------
 
 
 @pytest.mark.filterwarnings("ignore:all rows have the label")
-@parametrize_with_checks(
-    [CertainKNeighborsClassifier()],
-    expected_failed_checks=lambda _: {
-        "check_estimators_pickle": (
-            "it predicts the rows with NaN that it has fitted: rows to fit may have holes, points "
-            "to predict must be complete; pickling itself is tested below"
-        )
-    },
-)
+@parametrize_with_checks([CertainKNeighborsClassifier()])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -101,13 +92,7 @@ def test_grid_search():
         "prior": ["uniform", "label"],
         "repairs": ["default", [SimpleImputer(), KNNImputer()], {"x0": [0.0, 1.0]}],
     }
-    # Folds to score must be complete; holes are in the rows that are always fitted.
-    complete = np.flatnonzero(~np.isnan(X).any(axis=1))
-    holey = np.flatnonzero(np.isnan(X).any(axis=1))
-    folds = [
-        (np.concatenate([holey, complete[half::2]]), complete[1 - half :: 2]) for half in (0, 1)
-    ]
-    search = GridSearchCV(CertainKNeighborsClassifier(), grid, cv=folds, error_score="raise")
+    search = GridSearchCV(CertainKNeighborsClassifier(), grid, cv=2, error_score="raise")
     search.fit(X, y)
     assert len(search.cv_results_["params"]) == 12
     assert set(search.best_params_) == set(grid)
@@ -115,20 +100,14 @@ def test_grid_search():
     assert search.predict(points).shape == (30,)
 
 
-def test_cross_validation_with_holes_in_the_rows_to_fit():
+def test_cross_validation_with_holes_everywhere():
     X, y, _ = holey_array(n_rows=80)
-    holes = np.isnan(X).any(axis=1)
-    folds = []
-    for part in range(4):  # every complete row is held out once; the others are always fitted
-        held_out = np.flatnonzero(~holes)[part::4]
-        folds.append((np.setdiff1d(np.arange(80), held_out), held_out))
-    scores = cross_val_score(CertainKNeighborsClassifier(5), X, y, cv=folds, error_score="raise")
-    for score, (train, test) in zip(scores, folds, strict=True):
+    scores = cross_val_score(CertainKNeighborsClassifier(5), X, y, cv=4, error_score="raise")
+    for score, (train, test) in zip(scores, StratifiedKFold(4).split(X, y), strict=True):
+        assert np.isnan(X[test]).any()
         model = CertainKNeighborsClassifier(5).fit(X[train], y[train])
-        assert len(model.dirty_rows_) == holes.sum()
-        assert score == model.score(X[test], y[test])
-    with pytest.raises(TableError, match="points to predict must be complete; found holes at row"):
-        cross_val_score(CertainKNeighborsClassifier(), X, y, cv=4, error_score="raise")
+        assert score == np.mean(model.predict(X[test]) == y[test])
+    assert scores.mean() > 0.7
 
 
 IMPUTERS = [
@@ -141,14 +120,12 @@ IMPUTERS = [
 
 def test_grid_search_over_imputers_and_how_they_weigh():
     X, y, points = holey_array()
-    complete = np.flatnonzero(~np.isnan(X).any(axis=1))
-    fold = (np.setdiff1d(np.arange(50), complete[::3]), complete[::3])
     grid = {
         "repairs": [IMPUTERS, Imputers(IMPUTERS), Imputers(IMPUTERS, weigh="version")],
         "prior": ["uniform", "label"],
         "n_neighbors": [1, 3],
     }
-    search = GridSearchCV(CertainKNeighborsClassifier(), grid, cv=[fold], error_score="raise")
+    search = GridSearchCV(CertainKNeighborsClassifier(), grid, cv=2, error_score="raise")
     search.fit(X, y)
     assert len(search.cv_results_["params"]) == 12
     assert search.best_score_ > 0.7
@@ -184,9 +161,10 @@ def test_clones_of_every_repair_and_prior_fit_the_same():
     "make", [pd.DataFrame, as_polars, as_pyarrow], ids=["pandas", "polars", "pyarrow"]
 )
 def test_cross_validation_of_frames(make):
-    columns, y = mixed_columns(90, holes=0.0)
-    scores = cross_val_score(CertainKNeighborsClassifier(), make(columns), y, cv=3)
-    expected = cross_val_score(CertainKNeighborsClassifier(), pd.DataFrame(columns), y, cv=3)
+    columns, y = mixed_columns(90)
+    model = CertainKNeighborsClassifier()
+    scores = cross_val_score(model, make(columns), y, cv=3, error_score="raise")
+    expected = cross_val_score(model, pd.DataFrame(columns), y, cv=3)
     assert_array_equal(scores, expected)
     assert scores.mean() > 0.6
 
@@ -194,7 +172,6 @@ def test_cross_validation_of_frames(make):
 @pytest.mark.slow
 def test_in_parallel_processes():
     X, y, _ = holey_array(n_rows=60)
-    X = np.nan_to_num(X)
     model = CertainKNeighborsClassifier(n_jobs=2)
     expected = cross_val_score(model, X, y, cv=2)
     assert_array_equal(cross_val_score(model, X, y, cv=2, n_jobs=2), expected)

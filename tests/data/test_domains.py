@@ -309,8 +309,10 @@ def test_a_classifier_takes_what_was_read() -> None:
     expected = model.predict_proba(points.frame)
     np.testing.assert_array_equal(model.predict_proba(points), expected)
     np.testing.assert_array_equal(IncompleteTable(read, "y").encode(points)[0, :2], [0.0, 1.0])
-    with pytest.raises(TableError, match="points to predict must be complete; found holes at row"):
-        model.predict(domains_of("age[18|30|65],pets,city[A|D]\n,1,A\n"))
+    listed = [model.predict_proba(points.frame.assign(age=age))[0] for age in (18, 65)]
+    holes = domains_of("age[18|65],pets,city[A|D]\n,1,A\n")  # of 18, 30 and 40: 18 is nearest
+    found = model.predict_proba(holes)[0]
+    np.testing.assert_allclose(found, model.table_.points(holes).weight @ listed)
     without = DomainTable(read.frame.drop(columns="y"), read.repairs)
     again = CertainKNeighborsClassifier(1).fit(without, read.frame["y"])
     np.testing.assert_array_equal(again.predict_proba(points), expected)

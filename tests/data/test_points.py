@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from cpclean import Cell, FactoredRow
 from cpclean.data.points import Points
 
 GIVEN = np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0], [5.0, 6.0], [3.0, 4.0]])
@@ -60,6 +61,28 @@ def test_points_that_have_a_vector():
     assert several().having(np.array([1])).tolist() == [0, 1]
     assert several().having(np.array([2])).tolist() == [0]
     assert several().vector_weights.tolist() == [0.5, 1.25, 0.25]
+
+
+def test_some_points_in_another_order():
+    points = Points(
+        [
+            [[0.0, 0.0], [1.0, 0.0]],
+            FactoredRow([0.0, 0.0], [Cell(0, [0.0, 1.0]), Cell(1, [3.0, 4.0])]),
+            [[2.0, 0.0]],
+            [[5.0, 0.0], [0.0, 0.0]],
+        ],
+        [[0.25, 0.75], None, None, None],
+        max_exact=2,
+        n_draws=2,
+    )
+    some = points.take(np.array([3, 1, 0]))
+    assert (some.n_points, some.drawn.tolist()) == (3, [1])
+    for place, number in enumerate((3, 1, 0)):
+        own, theirs = some.entries(place), points.entries(number)
+        assert np.array_equal(some.vectors[some.vector[own]], points.vectors[points.vector[theirs]])
+        assert some.weight[own].tolist() == points.weight[theirs].tolist()
+    assert some.cells.stored_row(1).cells[0].values.tolist() == [[0.0], [1.0]]
+    assert points.take(np.array([2, 0])).cells is None
 
 
 def test_a_point_of_several_entries_has_no_one_vector():

@@ -63,7 +63,8 @@ def test_unseen_categories_are_counted() -> None:
     ("points", "message"),
     [
         (POINTS.drop(columns="city"), "must be those of the training table: missing 'city'"),
-        (POINTS.rename(columns={"city": "town"}), "missing 'city'; not expected 'town'"),
+        (POINTS.rename(columns={"city": "town"}),
+         "missing 'city'; not expected 'town'. Columns of points may be null"),
         (POINTS.assign(extra=1), "columns must be those of the training table: not expected 'ext"),
         (POINTS[FEATURES[::-1]], r"in another order; select them as frame\[list\(table.names\)\]"),
         (POINTS.assign(age=["18", "40"]), "'age' is numeric in the training table, but here it is "
@@ -73,8 +74,8 @@ def test_unseen_categories_are_counted() -> None:
         (POINTS.assign(since=pd.to_timedelta([1, 2])), "'since' is date .* here it is duration"),
         (POINTS.assign(since=[1, 2]), "'since' is date .* but here it is numeric and holds 1"),
         (POINTS.assign(member=[3, 1]), "'member' cannot be read as boolean: .* got 3.0"),
-        (POINTS.assign(age=[None, 1]), "points to predict must be complete; found holes at row 0, "
-         "column 'age'. Fill them"),
+        (POINTS.assign(age=[None, 1]), "rows to encode must be complete; found holes at row 0, "
+         "column 'age'. Fill them, or use table.points"),
         (POINTS.assign(city=[None, None]), "found holes at row 0, column 'city', row 1, column"),
         (POINTS.assign(age=[math.inf, 1.0]), "column 'age' has infinite values in row 0"),
         (POINTS[["age", "age"]], "more than one column is called 'age'"),
@@ -90,7 +91,7 @@ def test_bad_points(points: Any, message: str) -> None:
 @pytest.mark.parametrize("null", [None, math.nan, pd.NA])
 def test_points_with_nulls_of_any_kind(null: Any) -> None:
     table = IncompleteTable(FRAME, "y")
-    message = "points to predict must be complete; found holes at row 1, column 'age'. Fill them or"
+    message = "rows to encode must be complete; found holes at row 1, column 'age'. Fill them, or"
     with pytest.raises(TableError, match=message):
         table.encode(POINTS.astype(object).assign(age=[18, null]))
     if null is not pd.NA:

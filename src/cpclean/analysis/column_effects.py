@@ -154,9 +154,9 @@ def _each(
     if not len(certain):
         raise CPCleanError("validation needs at least one point; got none.")
     # Knowing more takes candidates away: a point that is certain stays so, and a row that is far
-    # from the others in every world stays far.
-    doubtful, holes = points.all_vectors()[~certain], table.holes
-    if len(doubtful):
+    # from the others in every world stays far; near which completions, only exact points tell.
+    doubtful, holes = points.take(np.flatnonzero(~certain)), table.holes
+    if len(doubtful) and doubtful.is_exact:
         near = near_rows(data, doubtful, model)
         data, holes = data.take(near), holes[near]
     for number, column in enumerate(table.report):

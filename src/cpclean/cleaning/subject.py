@@ -19,6 +19,7 @@ from cpclean.data.columns import Column
 from cpclean.data.combinations import likeliest_number
 from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.nulls import is_null
+from cpclean.data.points import Points
 from cpclean.data.rows import Floats, as_floats
 from cpclean.data.spaces.features import Feature
 from cpclean.data.table import IncompleteTable
@@ -163,8 +164,8 @@ class TableSubject:
         self.table = table
         self.data = _as_given(table.dataset)
 
-    def points(self, X: Any) -> Floats:
-        return self.table.encode(X)
+    def points(self, X: Any) -> Points:
+        return self.table.points(X)
 
     def cells(self, row: int) -> dict[Any, Span]:
         found = {}

@@ -13,7 +13,8 @@
     rows, given_rows, ragged           one row, cells, candidates, what users give
     drawing, large_counts              draws in place of rows with many holes; numbers in words
     combinations                       candidates of rows with many holes, never all of them
-    points, task                       encoded points; a table and its points as one value
+    points, completions                encoded points, and what their holes can be
+    other_frames, task                 points as a frame; a table and its points as one value
 
 `cpclean.intake` makes tasks out of files.
 """

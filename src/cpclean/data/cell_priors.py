@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -20,6 +20,14 @@ from cpclean.data.priors import (
 from cpclean.data.ragged import Ragged
 from cpclean.data.rows import Bools, Floats, Ints
 from cpclean.errors import TableError, offenders
+
+
+class CellWeights(Protocol):
+    """How likely the values of holes are, whatever that is learnt from."""
+
+    def weights(self, cell: int, rows: Ints, which: Ints, lists: Ragged) -> tuple[Ragged, Ints]:
+        """As `CellPriors.weights`."""
+        ...
 
 
 class CellPriors:

@@ -1,6 +1,6 @@
 """A table in its space: from columns and what their holes can be to the arrays of a dataset.
 
-1. Every row is encoded as it stands; what stands in holes does not count.
+1. Every row comes encoded as it stands; what stands in holes does not count.
 2. Each distinct list of values is encoded once, and its weights are worked out once per class.
 3. Holes whose values are combined are cells of their own: the lists are copied to them.
 4. A row whose values belong together is one cell, over the run of columns in which they differ.
@@ -11,13 +11,12 @@ There is no statement per row or hole, only per column, class, size and pattern 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from cpclean.data.cell_priors import CellPriors
-from cpclean.data.columns import Column
+from cpclean.data.cell_priors import CellWeights
 from cpclean.data.ragged import Ragged
 from cpclean.data.row_arrays import RowArrays, runs, starts_of
 from cpclean.data.row_options import TableOptions
@@ -41,19 +40,19 @@ class _Cells(NamedTuple):
 
 
 def encoded_rows(
-    columns: Sequence[Column], options: TableOptions, space: TableSpace, priors: CellPriors
+    base: Floats, options: TableOptions, space: TableSpace, priors: CellWeights
 ) -> RowArrays:
-    """The rows of a table in its space.
+    """The rows of a table, or points, in the space.
 
     Parameters
     ----------
-    columns : sequence of Column
+    base : ndarray of shape (n_rows, n_features)
+        The rows as the space encodes them; what stands in holes is replaced, in place.
     options : TableOptions
         Of the columns that have a place in the space, and no others.
     space : TableSpace
-    priors : CellPriors
+    priors : CellWeights
     """
-    base = space.encode_with_holes(columns)
     parts = [*_combined(base, options, space, priors), *_joint(base, options, space, priors)]
     if not np.isfinite(base).all():
         row = int(np.argmin(np.isfinite(base).all(axis=1)))
@@ -65,7 +64,7 @@ def encoded_rows(
 
 
 def _combined(
-    base: Floats, options: TableOptions, space: TableSpace, priors: CellPriors
+    base: Floats, options: TableOptions, space: TableSpace, priors: CellWeights
 ) -> Iterator[_Cells]:
     alone = ~options.joint[options.owner]
     for cell, all_holes in options.columns():
@@ -112,7 +111,7 @@ def _summing_to_one(weights: Ragged) -> Ragged:
 
 
 def _joint(
-    base: Floats, options: TableOptions, space: TableSpace, priors: CellPriors
+    base: Floats, options: TableOptions, space: TableSpace, priors: CellWeights
 ) -> Iterator[_Cells]:
     (places,) = np.nonzero(options.joint)
     if not len(places):
@@ -150,7 +149,7 @@ def _varying(rows: Ints, versions: Floats, weights: Ragged) -> _Cells:
     return _Cells(rows, start, stop, values, each, _summing_to_one(weights), each)
 
 
-def _joint_weights(options: TableOptions, priors: CellPriors) -> Ragged:
+def _joint_weights(options: TableOptions, priors: CellWeights) -> Ragged:
     """The weights of the versions of each row: the product of their cells' and their own."""
     sizes = np.zeros(len(options.rows), dtype=np.int64)
     sizes[options.owner] = options.sizes

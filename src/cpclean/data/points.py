@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -18,6 +18,9 @@ from cpclean.data.rows import FactoredRow, Floats, Ints
 
 # A point with more completions than this is represented by draws; each costs a look at the data.
 MAX_COMPLETIONS = 5**3
+
+# Doubles that the completions of some points may take up at a time.
+_PART = 2_000_000
 
 
 class Points:
@@ -177,6 +180,17 @@ class Points:
         """The points of several entries."""
         return np.flatnonzero(np.bincount(self.owner, minlength=self.n_points) > 1)
 
+    def take(self, points: Ints) -> Points:
+        """Some of the points, in this order."""
+        sizes = np.bincount(self.owner, minlength=self.n_points)[points]
+        at = runs(self._starts[points], sizes)
+        owner = np.repeat(np.arange(len(points)), sizes)
+        found = Points.from_entries(self.vectors[self.vector[at]], owner, self.weight[at])
+        found.drawn = np.flatnonzero(np.isin(points, self.drawn))
+        if len(found.drawn) and self.cells is not None:
+            found.cells = self.cells.take(points)
+        return found
+
     def entries(self, point: int) -> slice:
         """Which entries a point has."""
         first, last = np.searchsorted(self.owner, [point, point + 1]).tolist()
@@ -218,6 +232,21 @@ class Points:
         several = f", {len(self.mixtures)} with several completions" if len(self.mixtures) else ""
         drawn = f", {len(self.drawn)} of them drawn" if len(self.drawn) else ""
         return f"Points({self.n_points} points{several}{drawn})"
+
+
+def in_parts(arrays: RowArrays, drawing: Drawing) -> Iterator[Points]:
+    """As `Points.from_arrays`, some points at a time: in order, with a bounded number of vectors.
+
+    Complete points, which take no more memory than they do already, come all at once.
+    """
+    if not arrays.n_cells.any():
+        yield Points.from_arrays(arrays, drawing)
+        return
+    sizes = arrays.counts()
+    sizes[sizes > drawing.max_exact] = drawing.n_draws
+    part = np.cumsum(sizes) * arrays.base.shape[1] // _PART
+    for points in np.split(np.arange(len(sizes)), np.flatnonzero(np.diff(part)) + 1):
+        yield Points.from_arrays(arrays.take(points), drawing)
 
 
 def _written_out(arrays: RowArrays) -> tuple[Floats, Floats]:

@@ -93,12 +93,16 @@ class HoloRepair(HoloSettings):
         """Weights of candidates, row by row; see `cpclean.data.priors.RowPrior`."""
         return self._cells(columns, ~trusted)
 
+    @property
+    def settings(self) -> HoloSettings:
+        """The options of the model alone."""
+        return HoloSettings(**{one.name: getattr(self, one.name) for one in fields(HoloSettings)})
+
     def _cells(self, columns: Sequence[Column], holes: Bools) -> HoloCells:
         last = list(self._last)
         if last and last[0] is columns and np.array_equal(last[1], holes):
             return last[2]  # type: ignore[no-any-return]
-        settings = {one.name: getattr(self, one.name) for one in fields(HoloSettings)}
-        found = holo_cells(columns, holes, HoloSettings(**settings))
+        found = holo_cells(columns, holes, self.settings)
         self._last[:] = [columns, holes, found]
         return found
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from html import escape
 from typing import Any, Self
@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from cpclean.data.cell_priors import CellPriors
-from cpclean.data.column_reading import as_kind
 from cpclean.data.columns import Column
+from cpclean.data.completions import Completer, ListedValues, listed_values
 from cpclean.data.decisions import Decision
-from cpclean.data.domains import Domains, DomainTable
+from cpclean.data.domains import Domains, DomainTable, plain_frame
 from cpclean.data.drawing import N_DRAWS, Drawing
 from cpclean.data.encoded_rows import encoded_rows
 from cpclean.data.frames import FrameKind, columns_from, kind_of_frame
@@ -24,7 +24,8 @@ from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.labels import encode_labels, labelled_rows, split_label
 from cpclean.data.large_counts import count_text, world_count_text
 from cpclean.data.nulls import stripped
-from cpclean.data.points import Points
+from cpclean.data.other_frames import as_trained, check_complete
+from cpclean.data.points import MAX_COMPLETIONS, Points, in_parts
 from cpclean.data.priors import prior_beside
 from cpclean.data.proposals import (
     checked_options,
@@ -39,14 +40,13 @@ from cpclean.data.repairs import (
     repair_named,
     with_kinds_of_candidates,
 )
+from cpclean.data.row_arrays import RowArrays
 from cpclean.data.row_options import Options, TableOptions
 from cpclean.data.rows import Bools, Floats, is_whole
 from cpclean.data.spaces.plain import fit_plain_space
 from cpclean.data.spaces.table_space import TableSpace
 from cpclean.data.suspects import blanked, suspect_mask
 from cpclean.errors import TableError, TableWarning, UnknownRowError, offenders
-
-_NUMBERS = (int, float, np.number)
 
 # Candidates of a row up to which going through all of them pays: four holes of five values.
 # docs/results/holes.md says how it was chosen.
@@ -84,6 +84,7 @@ class TableParts:
     options: TableOptions
     space: TableSpace
     dataset: IncompleteDataset
+    column_values: ListedValues = field(default_factory=dict)
 
 
 class IncompleteTable:
@@ -149,6 +150,9 @@ class IncompleteTable:
         The candidates of the holes, in stored values; `options_of` returns those of one row.
     space : TableSpace
         How columns become features of the space.
+    column_values : dict from column name to stored values
+        The values of a point's hole where the repair lists some for the whole column; in other
+        columns they are the default ones.
     frame_kind : FrameKind
         What is needed to make a frame of the same kind.
 
@@ -220,13 +224,16 @@ class IncompleteTable:
         # Nothing is learnt from a doubted cell: neither candidates, scales nor priors.
         known = [blanked(column, doubted[:, n]) for n, column in enumerate(self.columns)]
         options = checked_options(repair.propose(known, self.holes), known, self.holes)
+        self.column_values = listed_values(repair, known, options)
         self.options = with_present(options, self.columns, doubted)
         proposed = proposed_values(self.options)
         _warn(known, proposed, classes)
         self.space: TableSpace = fit_plain_space(known, proposed, scaling, weights, categories)
         priors = CellPriors(prior_beside(repair, prior), known, codes, ~self.holes)
-        rows = encoded_rows(self.columns, self._options_in_space, self.space, priors)
+        base = self.space.encode_with_holes(self.columns)
+        rows = encoded_rows(base, self._options_in_space, self.space, priors)
         self.dataset = IncompleteDataset.from_arrays(rows, codes, classes, drawing)
+        self._completer = self._new_completer()
 
     @classmethod
     def from_parts(cls, parts: TableParts) -> Self:
@@ -235,7 +242,11 @@ class IncompleteTable:
         for part in fields(TableParts):
             setattr(table, part.name, getattr(parts, part.name))
         table.names = tuple(column.name for column in parts.columns)
+        table._completer = table._new_completer()
         return table
+
+    def _new_completer(self) -> Completer:
+        return Completer(self.columns, self.holes, self.options, self.column_values)
 
     @property
     def parts(self) -> TableParts:
@@ -330,12 +341,79 @@ class IncompleteTable:
         )
 
     def encode(self, frame: Any) -> Floats:
-        """Complete rows of another frame, with the same columns, as vectors of the space."""
-        return self.space.encode(self._aligned(frame))
+        """Complete rows of another frame, with the same columns, as vectors of the space.
 
-    def points(self, frame: Any) -> Points:
-        """Complete rows of another frame, encoded once: for queries, sessions and tasks."""
-        return Points.of(self.encode(frame))
+        Rows with holes have no one vector; `points` completes them.
+        """
+        columns = self._read(frame)
+        check_complete(columns, self.space)
+        return self.space.encode(columns)
+
+    def points(
+        self,
+        frame: Any,
+        completions: Any = "observed",
+        *,
+        max_completions: int = MAX_COMPLETIONS,
+    ) -> Points:
+        """Rows of another frame as points, encoded once: for queries, sessions and tasks.
+
+        A null is a hole, which is completed: the point stands for all combinations of the values
+        that its holes can have. Labels play no part, neither those of the points nor those of the
+        table. A row that is all holes stands for the mixture of everything observed in the columns.
+
+        Parameters
+        ----------
+        frame : pandas, polars or pyarrow frame, 2-d array, or DomainTable
+            The columns of the table; its label column may be among them, and is ignored. Categories
+            that the table does not have are encoded as all zero, with a warning. A DomainTable
+            lists the values of its holes itself.
+        completions : "observed", "uniform", "holoclean", function, or dict
+            How likely each value of a hole is. "observed": the share of the column's observed
+            values that are nearest to it. "holoclean": what HoloClean's model of the table infers
+            from the point's other cells. A function is called as a `prior` is, with the observed
+            values of the whole column in place of those of a class. A dict from column to one of
+            these, or to weights of values; other columns get "observed".
+        max_completions : int
+            A point with more completions than this is represented by draws of them, as many as
+            the table's `n_draws`. Draws depend on the table's `random_state` and the columns alone,
+            never on the other points.
+
+        Notes
+        -----
+        The values of a hole are those that the table's `repairs` list for its column: the default
+        ones, or those of a dict or of a header with a domain. With other repairs, which look at
+        whole rows, they are the default ones too. This holds for columns without a hole in the
+        table as well. Holes in columns outside the space do not matter.
+        """
+        arrays, drawing = self._point_arrays(frame, completions, max_completions)
+        return Points.from_arrays(arrays, drawing)
+
+    def points_in_parts(
+        self, frame: Any, completions: Any = "observed", *, max_completions: int = MAX_COMPLETIONS
+    ) -> Iterator[Points]:
+        """The same as `points`, in order, some at a time: all completions may take much memory."""
+        yield from in_parts(*self._point_arrays(frame, completions, max_completions))
+
+    def _point_arrays(
+        self, frame: Any, completions: Any, max_completions: Any
+    ) -> tuple[RowArrays, Drawing]:
+        if not is_whole(max_completions) or max_completions < 1:
+            raise TableError(
+                f"max_completions must be an int of at least 1; got {max_completions!r}.",
+                field="max_completions",
+            )
+        columns = self._read(frame)
+        base = self.space.encode(columns)
+        domains = frame.repairs if isinstance(frame, DomainTable) else None
+        arrays = self._completer.arrays(columns, base, self.space, completions, domains)
+        return arrays, replace(self.dataset.drawing, max_exact=max_completions)
+
+    def _read(self, frame: Any) -> list[Column]:
+        exact = {column.name for column in self.columns if column.kind == "categorical"}
+        given = columns_from(plain_frame(frame), None, self.null_tokens, exact)
+        own = [column for column in given if self.label is None or column.name != self.label]
+        return as_trained(own, self.columns, self.names, self.space)
 
     def frame_of(self, filled: Iterable[tuple[Column, npt.NDArray[Any]]]) -> Any:
         """A frame of the same kind, label included, with these stored values in its columns."""
@@ -383,35 +461,6 @@ class IncompleteTable:
         if not isinstance(row, int | np.integer) or not 0 <= row < self.n_rows:
             raise UnknownRowError(f"row must be an int in [0, {self.n_rows - 1}]; got {row!r}.")
 
-    # -- other frames ----------------------------------------------------------------------
-
-    def _aligned(self, frame: Any) -> list[Column]:
-        frame = frame.frame if isinstance(frame, DomainTable) else frame
-        exact = {column.name for column in self.columns if column.kind == "categorical"}
-        given = columns_from(frame, None, self.null_tokens, exact)
-        if self.label is not None:
-            given = [column for column in given if column.name != self.label]
-        names = tuple(column.name for column in given)
-        if names != self.names:
-            raise TableError(_difference(self.names, names))
-        columns = [
-            _as_trained(theirs, mine) if feature is not None and theirs.n_observed else theirs
-            for mine, theirs, feature in zip(self.columns, given, self.space.features, strict=True)
-        ]
-        holes = [
-            (column.name, row)
-            for column, feature in zip(columns, self.space.features, strict=True)
-            if feature is not None
-            for row in np.flatnonzero(column.missing).tolist()
-        ]
-        if holes:
-            places = offenders(f"row {row}, column {name!r}" for name, row in holes)
-            raise TableError(
-                f"points to predict must be complete; found holes at {places}. "
-                "Fill them or leave these rows out."
-            )
-        return columns
-
 
 def _frame_and_repair(frame: Any, repairs: Any) -> tuple[Any, Repair]:
     if not isinstance(frame, DomainTable):
@@ -422,24 +471,6 @@ def _frame_and_repair(frame: Any, repairs: Any) -> tuple[Any, Repair]:
             f"repairs={repairs!r} too. Leave repairs out, or pass the frame alone: table.frame."
         )
     return frame.frame, frame.repairs
-
-
-def _as_trained(theirs: Column, mine: Column) -> Column:
-    """A column to predict from, read as the one of the training table was."""
-    kinds = {mine.kind, mine.given or mine.kind}
-    if kinds & {"numeric", "boolean"}:
-        kinds |= {"numeric", "boolean"}
-    if mine.kind == "categorical" and any(
-        isinstance(v, _NUMBERS) for v in mine.categories.distinct
-    ):
-        kinds |= {"numeric", "boolean"}
-    if theirs.kind not in kinds:
-        raise TableError(
-            f"column {mine.name!r} is {mine.kind} in the training table, but here it is "
-            f"{theirs.kind} and holds {theirs.shown(theirs.observed[0])!r}. Convert it first.",
-            column=mine.name,
-        )
-    return as_kind(theirs, mine.kind)
 
 
 def _warn(known: Sequence[Column], proposed: Mapping[int, Any], classes: npt.NDArray[Any]) -> None:
@@ -462,16 +493,3 @@ def _warn(known: Sequence[Column], proposed: Mapping[int, Any], classes: npt.NDA
             ),
             stacklevel=3,
         )
-
-
-def _difference(mine: tuple[str, ...], theirs: tuple[str, ...]) -> str:
-    lacking = [name for name in mine if name not in theirs]
-    extra = [name for name in theirs if name not in mine]
-    told = []
-    if lacking:
-        told.append(f"missing {offenders(map(repr, lacking))}")
-    if extra:
-        told.append(f"not expected {offenders(map(repr, extra))}")
-    if not told:
-        told.append("in another order; select them as frame[list(table.names)]")
-    return f"columns must be those of the training table: {'; '.join(told)}."

@@ -4,4 +4,5 @@
 2. `holo_model`: which values a hole may have (its domain), and a softmax over them, learnt from the
    observed cells.
 3. `cell_values`: what the model says about the holes of a table: candidates, repairs, weights.
+4. `other_rows`: what it says about rows that it was not learnt from.
 """

@@ -120,7 +120,7 @@ class HoloCells:
         for code, chance in zip(looked_at.tolist(), chances.tolist(), strict=False):
             takers = codes == code
             if not takers.any():
-                takers = _takers(one, code, values)
+                takers = stand_ins(one, code, values)
             if takers.any():
                 shares[takers] += chance / takers.sum()
         return shares
@@ -147,7 +147,7 @@ class HoloCells:
         return found.domains.values[part], found.chances[part]
 
 
-def _takers(one: Attribute, code: int, values: tuple[Any, ...]) -> Bools:
+def stand_ins(one: Attribute, code: int, values: tuple[Any, ...]) -> Bools:
     """The candidates that stand for a category without a candidate of its own."""
     if one.kind == "categorical":
         return np.array([value is OTHER for value in values])

@@ -48,10 +48,10 @@ class Feature:
         space[known, self.start + places[known]] = self.scale
 
     def unseen(self, column: Column) -> int:
-        """How many rows have no category that is known; a hole has none."""
+        """How many rows have a category that is not known."""
         codes, distinct = column.categories
         known = {*self.categories, ABSENT}
-        strange = np.array([*(one not in known for one in distinct), True])
+        strange = np.array([*(one not in known for one in distinct), False])  # the last: holes
         return int(strange[codes].sum())
 
     def _places(self, values: Sequence[Any]) -> Ints:

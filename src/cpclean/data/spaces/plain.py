@@ -43,7 +43,7 @@ class PlainSpace:
         return {**self.__dict__, "_told": set()}
 
     def encode(self, columns: Sequence[Column]) -> Floats:
-        """Complete rows as vectors; warns about categories that were never seen, once."""
+        """As `encode_with_holes`; warns about categories that were never seen, once."""
         unseen = {}
         for feature, column in zip(self.features, columns, strict=True):
             if feature and feature.kind == "categorical" and (count := feature.unseen(column)):

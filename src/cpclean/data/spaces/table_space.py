@@ -31,11 +31,11 @@ class TableSpace(Protocol):
     def decisions(self) -> tuple[Decision, ...]: ...
 
     def encode(self, columns: Sequence[Column]) -> Floats:
-        """Complete rows as vectors, shape (n_rows, n_features)."""
+        """As `encode_with_holes`; warns about categories that the space does not know."""
         ...
 
     def encode_with_holes(self, columns: Sequence[Column]) -> Floats:
-        """Rows as vectors; what stands in the features of a hole means nothing."""
+        """Rows as vectors, shape (n_rows, n_features); what stands in a hole means nothing."""
         ...
 
     def feature(self, cell: int) -> Feature:
