@@ -131,7 +131,6 @@ def test_settings_that_cannot_be_used(
 @pytest.mark.parametrize(
     ("points", "message"),
     [
-        ({"age": [20.0, None], "city": ["A", "B"]}, r"must be complete; found holes at row 1, col"),
         ({"age": [20.0], "town": ["A"]}, r"columns must be those.*missing 'city'; not expected"),
         ({"city": ["A"], "age": [20.0]}, r"columns must be those.*in another order"),
         ({"age": ["old"], "city": ["A"]}, r"column 'age' is numeric in the training table"),
