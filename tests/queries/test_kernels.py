@@ -166,6 +166,13 @@ def _box_distances(low: np.ndarray, high: np.ndarray, t: np.ndarray, metric: str
     return np.stack([(gap**power).sum(axis=1), (reach**power).sum(axis=1)])
 
 
+def _near_by_pairs(least: np.ndarray, most: np.ndarray, k: int) -> tuple[float, np.ndarray]:
+    """The reach, and the rows that do not begin beyond it: pairs of a distance and a row."""
+    reach = sorted((distance, row) for row, distance in enumerate(most.tolist()))[k - 1]
+    begins = enumerate(least.tolist())
+    return reach[0], np.array([row for row, distance in begins if (distance, row) <= reach])
+
+
 @pytest.mark.parametrize("n_neighbors", [1, 3, 300])
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev", "linear"])
 def test_near_rows_of_many_blocks(metric: str, n_neighbors: int) -> None:
@@ -180,8 +187,7 @@ def test_near_rows_of_many_blocks(metric: str, n_neighbors: int) -> None:
     near = Near(*_near.near_rows(query.rows, query.metric, query.vectors, n_neighbors, 10**9))
     for point, t in enumerate(query.vectors):
         bounds = _box_distances(table.min(axis=1), table.max(axis=1), t, metric)
-        reach = np.sort(bounds[1])[n_neighbors - 1]
-        expected = np.flatnonzero(bounds[0] <= reach)
+        reach, expected = _near_by_pairs(*bounds, n_neighbors)
         own = slice(near.ptr[point], near.ptr[point + 1])
         assert near.reach[point] == reach
         assert near.rows[own].tolist() == expected.tolist()
@@ -195,8 +201,7 @@ def test_near_rows_of_many_blocks_with_given_distances() -> None:
     query = ask(data, distances, Model(3, "precomputed"))
     near = Near(*_near.near_rows(query.rows, query.metric, query.vectors, 3, 10**9))
     for point, own in enumerate(distances.reshape(5, 700, 2)):
-        reach = np.sort(own.max(axis=1))[2]
-        expected = np.flatnonzero(own.min(axis=1) <= reach)
+        reach, expected = _near_by_pairs(own.min(axis=1), own.max(axis=1), 3)
         assert near.reach[point] == reach
         assert near.rows[near.ptr[point] : near.ptr[point + 1]].tolist() == expected.tolist()
 
@@ -207,10 +212,11 @@ def test_rows_are_sorted_point_by_point() -> None:
         lists = [rng.permutation(n_rows)[: rng.integers(n_rows + 1)] for _ in range(4)]
         ptr = np.concatenate([[0], np.cumsum([len(one) for one in lists])])
         rows = np.concatenate(lists)
-        bound = rows * 0.5
-        _near._ascending(n_rows, ptr, rows, bound)
+        bound, far = rows * 0.5, rows * 2.0
+        _near._ascending(n_rows, ptr, rows, bound, far)
         assert rows.tolist() == [row for one in lists for row in sorted(one.tolist())]
         assert bound.tolist() == (rows * 0.5).tolist()
+        assert far.tolist() == (rows * 2.0).tolist()
 
 
 def test_too_many_near_rows_for_several_points() -> None:

@@ -3,7 +3,8 @@
 Every row's candidates lie in a bounding box, which bounds the row's distances from below and
 above: distances are sums over features in feature order, and rounding is monotone, so the same
 sum over the box needs no margin. The K-th smallest upper bound is the point's *reach*; a row that
-begins beyond it is among the K nearest in no world.
+begins beyond it is among the K nearest in no world. At equal distance the smaller row is nearer, so
+the reach is a pair of a distance and a row: where distances tie, most rows begin beyond it.
 
 Rows stand in blocks of neighbours (`blocks`), and a block has a box around its rows' boxes.
 
@@ -12,6 +13,7 @@ Rows stand in blocks of neighbours (`blocks`), and a block has a box around its 
 2. *Rows.* Look through every block that does not begin beyond the reach found so far; the reach
    falls with every row that ends nearer.
 3. *Sift* the rows found by the final reach, and bring each point's rows into ascending order.
+4. *Ties.* Of the rows that begin just at the reach, only those before its row are near.
 
 Cost: O(N d) per point at worst, for N rows and d features; the blocks passed over cost a 256th.
 
@@ -203,6 +205,7 @@ def near_rows(rows, metric, X, n_neighbors, limit):
     found = np.empty(4096, np.int64)
     found_row = np.empty(4096, np.int64)
     found_bound = np.empty(4096)
+    found_far = np.empty(4096)
     n_found = 0
     for block in range(begins.shape[1]):  # its rows meet all points while they are in the cache
         first = rows.block_at[block]
@@ -227,10 +230,12 @@ def near_rows(rows, metric, X, n_neighbors, limit):
                 found = _grown(found, n_found, size)
                 found_row = _grown(found_row, n_found, size)
                 found_bound = _grown(found_bound, n_found, size)
+                found_far = _grown(found_far, n_found, size)
             for r in range(count):  # written in any case, kept if near
                 found[n_found] = p
                 found_row[n_found] = rows.order[first + r]
                 found_bound[n_found] = near[r]
+                found_far[n_found] = far[r]
                 n_found += near[r] <= top
     # Step 3: count what is within the final reach, copy it point by point, sort.
     reach = nearest_ends[:, 0].copy()
@@ -240,26 +245,55 @@ def near_rows(rows, metric, X, n_neighbors, limit):
         ptr[p + 1] += ptr[p]
     out_row = np.empty(ptr[n_points], np.int64)
     out_bound = np.empty(ptr[n_points])
+    out_far = np.empty(ptr[n_points])
     at = ptr[:-1].copy()
     for i in range(n_found):
         p = found[i]
         if found_bound[i] <= reach[p]:
             out_row[at[p]] = found_row[i]
             out_bound[at[p]] = found_bound[i]
+            out_far[at[p]] = found_far[i]
             at[p] += 1
-    _ascending(rows.base.shape[0], ptr, out_row, out_bound)
-    return ptr, out_row, out_bound, reach
+    _ascending(rows.base.shape[0], ptr, out_row, out_bound, out_far)
+    n_kept = _before_ties(n_neighbors, ptr, out_row, out_bound, out_far, reach)
+    return ptr, out_row[:n_kept], out_bound[:n_kept], reach
 
 
 @njit(cache=True, nogil=True)
-def _ascending(n_rows, ptr, row, bound):
+def _before_ties(n_neighbors, ptr, row, bound, far, reach):
+    """Step 4: leave out rows that begin at the reach, but behind its row; returns how many stay."""
+    kept = 0
+    start = 0
+    for p in range(reach.shape[0]):
+        stop = ptr[p + 1]
+        left = n_neighbors
+        for i in range(start, stop):
+            left -= far[i] < reach[p]
+        last = 0  # the row of the reach
+        for i in range(start, stop):
+            if left > 0 and far[i] == reach[p]:
+                left -= 1
+                last = row[i]
+        for i in range(start, stop):
+            row[kept] = row[i]
+            bound[kept] = bound[i]
+            kept += bound[i] < reach[p] or row[i] <= last
+        ptr[p + 1] = kept
+        start = stop
+    return kept
+
+
+@njit(cache=True, nogil=True)
+def _ascending(n_rows, ptr, row, bound, far):
     """Sort every point's rows, and their bounds with them: equal distances go by that order."""
     marks = np.zeros(n_rows // 64 + 1, np.uint64)  # one bit per row
     bound_of = np.empty(n_rows)
+    far_of = np.empty(n_rows)
     for p in range(ptr.shape[0] - 1):
         for i in range(ptr[p], ptr[p + 1]):
             marks[row[i] // 64] |= np.uint64(1) << np.uint64(row[i] % 64)
             bound_of[row[i]] = bound[i]
+            far_of[row[i]] = far[i]
         at = ptr[p]
         for word in range(marks.shape[0]):
             left = marks[word]
@@ -269,6 +303,7 @@ def _ascending(n_rows, ptr, row, bound):
                 left ^= lowest
                 row[at] = 64 * word + _BIT[lowest % np.uint64(67)]
                 bound[at] = bound_of[row[at]]
+                far[at] = far_of[row[at]]
                 at += 1
 
 
