@@ -40,7 +40,7 @@ def _about_certainty(facts: Summary, effects: Sequence[ColumnEffect]) -> Iterato
             "cleaned for their sake. Fill the holes however you like."
         )
         return
-    uncertain = round((1 - facts.certain_share) * facts.points)
+    uncertain = max(1, round((1 - facts.certain_share) * facts.points))
     if facts.certain_share >= NEARLY_ALL:
         yield (
             "Nearly all predictions are certain; one is not. Clean what it depends on, or treat it "

@@ -150,13 +150,15 @@ def _each(
     progress: Callable[[str], None] | None = None,
 ) -> Iterator[ColumnEffect]:
     """The columns one by one."""
-    certain = is_certain(data, points, model.n_neighbors, model.metric)
+    # Each completion of a point counts as a point of its own, as in a session.
+    vectors, weights = points.vectors, points.vector_weights
+    certain = is_certain(data, vectors, model.n_neighbors, model.metric)
     if not len(certain):
         raise CPCleanError("validation needs at least one point; got none.")
     # Knowing more takes candidates away: a point that is certain stays so, and a row that is far
-    # from the others in every world stays far; near which completions, only exact points tell.
-    doubtful, holes = points.take(np.flatnonzero(~certain)), table.holes
-    if len(doubtful) and doubtful.is_exact:
+    # from the others in every world stays far.
+    doubtful, holes = vectors[~certain], table.holes
+    if len(doubtful):
         near = near_rows(data, doubtful, model)
         data, holes = data.take(near), holes[near]
     for number, column in enumerate(table.report):
@@ -166,14 +168,15 @@ def _each(
         cells = {}
         if len(doubtful) and feature is not None:
             cells = _open_cells(data, holes[:, number], (feature.start, feature.stop))
-        shares = [float(certain.mean())]
+        shares = [float(weights[certain].sum() / weights.sum())]
         if cells:
             rng = np.random.default_rng([random_state, number])
             known = (_drawn(data, cells, rng) for _ in range(n_samples))
             newly = [
-                is_certain(one, doubtful, model.n_neighbors, model.metric).sum() for one in known
+                weights[~certain][is_certain(one, doubtful, model.n_neighbors, model.metric)].sum()
+                for one in known
             ]
-            shares = [float((certain.sum() + count) / len(certain)) for count in newly]
+            shares = [float((weights[certain].sum() + one) / weights.sum()) for one in newly]
         yield ColumnEffect(
             column.name,
             column.kind,

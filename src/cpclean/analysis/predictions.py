@@ -13,19 +13,38 @@ from cpclean.analysis.words import count, percent
 from cpclean.cleaning.session import CleaningSession
 from cpclean.cleaning.view import SessionView
 from cpclean.data.rows import Floats
+from cpclean.queries.certain import is_certain
 
 
 @dataclass(frozen=True)
 class Predictions:
-    """The shares of the classes for some points, and whether each point is certain."""
+    """The shares of the classes for some points, and whether each point is certain.
+
+    A point with holes is certain if every world predicts the same label for all its completions.
+
+    Attributes
+    ----------
+    shares : ndarray of shape (n_points, n_classes)
+    certain : ndarray of bool, shape (n_points,)
+    n_split : int
+        Points that are open only because of their own holes: each completion has a certain label,
+        but not all of them the same. No answer about a row helps there.
+    """
 
     shares: Floats
     certain: npt.NDArray[np.bool_]
+    n_split: int = 0
 
     @classmethod
     def of(cls, view: SessionView) -> Predictions:
         """Those of a session's validation points."""
-        return cls(view.shares, view.certain)
+        shares = view.shares
+        settled = view.certain
+        certain = settled & ((shares > 0).sum(axis=1) == 1)
+        if not view.points.is_exact:  # that all draws of a point agree proves nothing about it
+            model = view.model
+            certain &= is_certain(view.data, view.points, model.n_neighbors, model.metric)
+        return cls(shares, certain, int((settled & ~certain).sum()))
 
     @property
     def n_points(self) -> int:

@@ -42,8 +42,15 @@ def verdict(found: Predictions, course: Course, data: IncompleteDataset) -> str:
             f"{are} certain: {they} the same however the holes are filled. The {other} on what is "
             "missing."
         )
-    if course.finished and course.mean[-1] == 1.0:
-        them = "it" if n - certain == 1 else "all of them"
+    split = found.n_split
+    if split:
+        has, label = ("has", "its label depends") if split == 1 else ("have", "their labels depend")
+        told += (
+            f" {split:,} of them {has} holes in the point itself, and {label} on these alone: no "
+            "answer about a row changes that."
+        )
+    if course.finished and course.mean[-1] == 1.0 and split < n - certain:
+        them = "it" if n - certain == 1 else "the others" if split else "all of them"
         told += f" {_needed(course)} expected to settle {them}; "
         told += f"{count(len(data.dirty_rows), 'row has', 'rows have')} holes."
     return told

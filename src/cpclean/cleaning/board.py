@@ -57,8 +57,14 @@ class Change:
 class Board:
     """The validation points under what is known of the data so far.
 
-    A point of several entries is settled when each of its entries is: cleaning rows cannot tell
-    which entry it is. Its shares are those of its entries, mixed by weight.
+    Cleaning rows cannot fill the holes of a point, so each completion of a point counts as a point
+    of its own, with its weight in the point: entropies, gains and `certain_share` are weighted
+    means over completions, and a completion is certain when it is for itself. A point counts as
+    certain when all its completions are, though they may have different labels. Shares are those of
+    the completions, mixed by weight.
+
+    Rows with too many candidates are looked at twice: at all their candidates for what is certain,
+    and at draws for entropies, gains and shares.
 
     Parameters
     ----------
@@ -81,7 +87,7 @@ class Board:
         cells: Mapping[int, Sequence[Span]] | None = None,
         n_jobs: int | None = None,
     ) -> None:
-        self._asked = ask(data, X, model)
+        self._asked = _alike(ask(data, X, model))
         self._query = _with_distances(self._asked)
         if not self._query.points.n_points:
             raise QueryError("validation needs at least one point; got none.")
@@ -111,17 +117,22 @@ class Board:
 
     @property
     def certain(self) -> Bools:
-        """Whether each validation point is certain."""
-        return ~self.points.union(~self._certain)
+        """Whether each validation point is certain, in all its completions."""
+        return self._points_certain(self._certain)
 
     @property
     def entropies(self) -> Floats:
-        """The entropy of each validation point, in nats."""
+        """The entropy of each validation point, in nats; the mean over its completions."""
         return self.points.mixed(self._entropy)
 
     @property
     def certain_share(self) -> float:
-        return float(self.weights[self._certain].sum() / self.weights.sum())
+        """The share of the points that is certain, completion by completion."""
+        return self.share_of(self._certain)
+
+    def share_of(self, vectors: Bools) -> float:
+        """How much some of the distinct vectors weigh among all points."""
+        return float(self.weights[vectors].sum() / self.weights.sum())
 
     @property
     def all_certain(self) -> bool:
@@ -201,10 +212,7 @@ class Board:
         if self.index is not None and self._cells is not None:
             self.index = changed_index(self.index, data.sampled, row, self._cells.get(row, ()))
         self._look(np.flatnonzero(affected))
-        return Change(
-            settled=self._numbers(np.flatnonzero(~was & self._certain)),
-            unsettled=self._numbers(np.flatnonzero(was & ~self._certain)),
-        )
+        return self._change(was, self._certain)
 
     def would_settle(self, row: int, data: IncompleteDataset, candidate: int | None) -> Ints:
         """The points that such a change would make certain, numbered as in X; it is not made."""
@@ -212,7 +220,9 @@ class Board:
         open_ = np.flatnonzero(self._affected(after, row) & ~self._certain)
         parts = after.about(after.vectors[open_]).over_blocks(possible_in_block)
         labels = [np.zeros(0, np.int64), *(part.sum(axis=1) for part in parts)]
-        return self._numbers(open_[np.concatenate(labels) == 1])
+        then = self._certain.copy()
+        then[open_] = np.concatenate(labels) == 1
+        return self._change(self._certain, then).settled
 
     # -- plumbing --------------------------------------------------------------------------
 
@@ -226,7 +236,7 @@ class Board:
             prepared = prepared_rows(data.sampled)
             after = replace(
                 after,
-                drawn=replace(after, data=data.sampled, rows=prepared.rows, rarest=prepared.rarest),
+                drawn=replace(after, data=data.sampled, rows=prepared.rows),
             )
         if after.metric == PRECOMPUTED:
             return self._with_distances(after, row, candidate)
@@ -237,6 +247,15 @@ class Board:
         """Whether the row, before or after the change, can be near each distinct point."""
         bound = np.minimum(self._query.nearest(row), after.nearest(row))
         return np.asarray(bound <= self._reach)
+
+    def _points_certain(self, vectors: Bools) -> Bools:
+        """Whether all completions of each point are among these vectors."""
+        return ~self.points.union(~vectors)
+
+    def _change(self, before: Bools, after: Bools) -> Change:
+        """What becomes of the points if other vectors are certain than before."""
+        was, now = self._points_certain(before), self._points_certain(after)
+        return Change(settled=np.flatnonzero(~was & now), unsettled=np.flatnonzero(was & ~now))
 
     def _numbers(self, distinct: Ints) -> Ints:
         """The points, numbered as in X, that have one of these vectors."""
@@ -294,6 +313,23 @@ class Board:
 
 def _near_lists(query: Query, points: Floats, near: Near) -> list[Ints]:
     return np.split(near.rows, near.ptr[1:-1])
+
+
+def _alike(query: Query) -> Query:
+    """The query with one bound on priors, whichever rows are drawn now or later.
+
+    How far a scan goes depends on it, and with that the last digits of what it finds: they must not
+    depend on the order of answers. A row that is not drawn has no more open cells than it takes to
+    reach `max_exact` with two values each.
+    """
+    given, drawing = query.data.unpinned, query.data.drawing
+    if given.is_exact:
+        return query
+    lowest = min(float(given.arrays.weights.min()), 1.0 / drawing.n_draws)
+    cells = min(int(given.arrays.n_cells.max()), drawing.max_exact.bit_length())
+    rarest = lowest**cells
+    drawn = None if query.drawn is None else replace(query.drawn, rarest=rarest)
+    return replace(query, rarest=rarest, drawn=drawn)
 
 
 def _with_distances(query: Query) -> Query:

@@ -41,9 +41,9 @@ class CleaningSession:
     Parameters
     ----------
     data : IncompleteTable or IncompleteDataset
-    X_val : frame with the table's columns, or array of shape (n_points, n_features)
-        Complete validation points; with metric "precomputed", their distances to all candidates.
-        A table's label column may be among the columns; it is ignored.
+    X_val : frame with the table's columns, array of shape (n_points, n_features), or Points
+        Validation points; with metric "precomputed", their distances to all candidates. A table's
+        label column may be among the columns; it is ignored. A point may have holes: see below.
     n_neighbors : int
         How many nearest rows vote, from 1 to the number of rows.
     strategy : {"cpclean", "random", "cells", "cost"} or function
@@ -79,6 +79,15 @@ class CleaningSession:
 
     Notes
     -----
+    No answer about a row fills the hole of a validation point. So each completion of such a point
+    counts as a point of its own, with its weight, and is settled when it is certain for itself.
+    `certain_share`, entropies and gains are weighted means over completions. A session can come to
+    "all validation points are certain" although the completions of a point have different labels:
+    then no further answer helps, and the label depends on what is missing in the point.
+
+    A row with too many candidates to go through (see `IncompleteDataset`) is represented by draws
+    in gains and entropies; what is certain stays proved. `is_exact` says whether that is the case.
+
     A session can be pickled if its strategy and its metric can. An answer that cannot be accepted
     raises an error and changes nothing; neither does Ctrl-C.
 
@@ -191,17 +200,27 @@ class CleaningSession:
 
     @property
     def certain(self) -> npt.NDArray[np.bool_]:
-        """Whether each validation point is certain."""
+        """Whether each validation point is certain; one with holes, in all its completions."""
         return self._state.board.certain
 
     @property
     def certain_share(self) -> float:
-        """The share of validation points that are certain."""
+        """The share of validation points that are certain, completion by completion."""
         return self.view.certain_share
 
     @property
+    def certain_points(self) -> float:
+        """The share of validation points all of whose completions are certain."""
+        return self.view.certain_points
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether nothing is estimated from draws, neither of rows nor of points."""
+        return self.view.is_exact
+
+    @property
     def mean_entropy(self) -> float:
-        """The mean entropy of the validation points, in nats."""
+        """The mean entropy of the validation points and their completions, in nats."""
         return self.view.mean_entropy
 
     @property

@@ -111,17 +111,27 @@ class SessionView:
 
     @property
     def certain(self) -> Bools:
-        """Whether each validation point is certain."""
+        """Whether each validation point is certain; one with holes, in all its completions."""
         return self._board.certain
 
     @property
     def certain_share(self) -> float:
-        """The share of validation points that are certain."""
+        """The share of validation points that are certain, completion by completion."""
         return self._board.certain_share
 
     @property
+    def certain_points(self) -> float:
+        """The share of validation points all of whose completions are certain."""
+        return float(self.certain.mean())
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether nothing is estimated from draws, neither of rows nor of points."""
+        return self.data.is_exact and self.points.is_exact
+
+    @property
     def entropies(self) -> Floats:
-        """The entropy of each validation point, in nats."""
+        """The entropy of each validation point, in nats; the mean over its completions."""
         return self._board.entropies
 
     @property
@@ -138,9 +148,10 @@ class SessionView:
         """The certain share before the first answer."""
         if not self.history:
             return self.certain_share
-        model = self.model
-        found = is_certain(self.start, self.points, model.n_neighbors, model.metric)
-        return float(found.mean())
+        model, vectors = self.model, self.points.vectors
+        return self._board.share_of(
+            is_certain(self.start, vectors, model.n_neighbors, model.metric)
+        )
 
     # -- rows --------------------------------------------------------------------------------
 

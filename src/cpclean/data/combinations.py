@@ -68,7 +68,8 @@ def likeliest(weights: Sequence[Floats], most: int) -> tuple[Ints, Floats]:
     places : ndarray of int, shape (n, n_cells)
         Which value of each cell each combination has; n is `most`, or all there are.
     masses : ndarray of float, shape (n,)
-        The products. Of equal ones, the one with the smaller number comes first.
+        The products. Of equal ones, the one with the smaller number comes first, unless they are
+        0 or equal only by rounding.
 
     Examples
     --------

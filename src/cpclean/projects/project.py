@@ -24,13 +24,13 @@ from cpclean.cleaning.settings import checked_labels
 from cpclean.cleaning.subject import TableSubject
 from cpclean.data.domains import DomainTable
 from cpclean.data.incomplete import Ints
-from cpclean.data.points import Points
 from cpclean.data.table import IncompleteTable
 from cpclean.data.task import Task
 from cpclean.errors import AnswerError, FutureError, QueryError, StorageError, TableError, offenders
 from cpclean.intake.textfile import TextFile
 from cpclean.projects.fingerprint import answers_belong, fingerprint
 from cpclean.projects.packing import Packer, Unpacker
+from cpclean.projects.point_bytes import are_complete, pack_points, point_arrays, unpack_points
 from cpclean.projects.project_settings import Settings
 from cpclean.projects.sources import PackedSources, Sources, pack_sources
 from cpclean.projects.table_bytes import dataset_arrays, pack_table, unpack_table
@@ -38,7 +38,9 @@ from cpclean.queries.geometry import ask
 
 __all__ = ["Project", "RowEvent", "Settings"]
 
-FORMAT = 1
+# Format 2 has rows that are drawn, or completions of points: earlier versions would go on without.
+# What has neither is saved in format 1.
+FORMAT = 2
 
 
 class RowEvent(Protocol):
@@ -84,7 +86,7 @@ class Project:
         ----------
         task : Task
             With a table, made with any repairs and prior, even your own: what they propose is
-            saved. With complete points as a frame or array: ``Task.of(table, frame)``.
+            saved. With the points as a frame or array: ``Task.of(table, frame)``.
         settings : Settings, optional
         text : TextFile, optional
             The file that the table was read from, so that the cleaned table can be the same file
@@ -191,10 +193,13 @@ class Project:
 
     def digest(self) -> str:
         """A hash of all bits of the encoded dataset and of the points."""
-        found = hashlib.sha256(self.task.points.all_vectors().tobytes())
-        for name, one in sorted(dataset_arrays(self.task.dataset).items()):
+        points, data = point_arrays(self.task.points), self.task.dataset
+        found = hashlib.sha256(points.pop("vectors").tobytes())
+        for name, one in [*sorted(points.items()), *sorted(dataset_arrays(data).items())]:
             if one.dtype.kind != "O":
                 found.update(name.encode() + np.ascontiguousarray(one).tobytes())
+        if not data.is_exact:
+            found.update(repr((data.drawing, data.row_names.tolist())).encode())
         return found.hexdigest()
 
     # -- bytes -----------------------------------------------------------------------------
@@ -204,11 +209,11 @@ class Project:
         into, task = Packer(), self.task
         plain = {
             "cpclean": "project",
-            "format": FORMAT,
+            "format": 1 if task.dataset.is_exact and are_complete(task.points) else FORMAT,
             "table": pack_table(self.table, into),
             "settings": self._packed_settings(),
             "labels": None if task.labels is None else into.array(task.labels, "the labels"),
-            "vectors": into.array(task.points.all_vectors(), "the points"),
+            **pack_points(task.points, into),
             "belongs": self.belongs,
             **pack_sources(self.sources, into),
         }
@@ -239,7 +244,7 @@ class Project:
         settings, row_names = _unpacked_settings(plain["settings"], table)
         task = Task.of(
             table,
-            Points.of(source.array(plain["vectors"])),
+            unpack_points(plain, source),
             None if plain["labels"] is None else source.array(plain["labels"]),
             row_names=row_names,
             point_names=plain.get("point_names"),

@@ -162,11 +162,12 @@ def _unpacked_space(stored: Any) -> PlainSpace:
 
 def pack_dataset(data: IncompleteDataset, into: Packer) -> Any:
     """The dataset as it is now: what was pinned in it counts as given."""
-    arrays = {**dataset_arrays(data), "row_names": data.row_names}
-    return {
-        **{name: into.array(array, "the labels") for name, array in arrays.items()},
-        "drawing": asdict(data.drawing),
-    }
+    arrays, drawn = dataset_arrays(data), {}
+    if data.row_names.tolist() != list(range(data.n_rows)):
+        arrays["row_names"] = data.row_names
+    if data.drawing != Drawing():
+        drawn["drawing"] = asdict(data.drawing)
+    return {name: into.array(array, "the labels") for name, array in arrays.items()} | drawn
 
 
 def dataset_arrays(data: IncompleteDataset) -> dict[str, npt.NDArray[Any]]:
@@ -183,7 +184,7 @@ def unpack_dataset(stored: Any, source: Unpacker) -> IncompleteDataset:
     """The dataset that was packed, every bit of it: no weight is normalised again."""
     arrays = {name: source.array(stored[f"_{name}"]) for name in RowArrays._fields}
     codes, classes = source.array(stored["codes"]), source.array(stored["classes"])
-    # Projects saved before rows were drawn name neither.
+    # Left out where they are as they always were before rows could be drawn.
     names = source.array(stored["row_names"]) if "row_names" in stored else None
     drawing = Drawing(**stored.get("drawing", {}))
     return IncompleteDataset.from_arrays(RowArrays(**arrays), codes, classes, drawing, names)

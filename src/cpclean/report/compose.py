@@ -37,7 +37,7 @@ def all_pictures(
     if found.gains:
         pictures.append(gains(found.gains))
     if found.effects:
-        pictures.append(columns(found.effects, float(found.predictions.certain.mean())))
+        pictures.append(columns(found.effects, float(found.course.mean[0])))
     return {picture.name: picture for picture in pictures}
 
 
