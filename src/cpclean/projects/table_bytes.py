@@ -48,6 +48,7 @@ def pack_table(table: IncompleteTable, into: Packer) -> Any:
         "options": _packed_options(table.options, table.columns),
         "encoding": _packed_space(table.space),
         "dataset": pack_dataset(table.dataset, into),
+        **_packed_column_values(table),
     }
 
 
@@ -71,6 +72,10 @@ def unpack_table(stored: Any, source: Unpacker) -> IncompleteTable:
             options=_unpacked_options(stored["options"]),
             space=_unpacked_space(stored["encoding"]),
             dataset=unpack_dataset(stored["dataset"], source),
+            column_values={
+                name: tuple(map(unpacked, values))
+                for name, values in stored.get("column_values", [])
+            },
         )
     )
 
@@ -101,6 +106,15 @@ def _unpacked_column(stored: Any, source: Unpacker) -> Column:
         stored["rounded"],
         unpacked_zone(stored["zone"]),
     )
+
+
+def _packed_column_values(table: IncompleteTable) -> dict[str, Any]:
+    """What the repair lists for whole columns, if anything: points are completed with it."""
+    listed = [
+        [name, [packed(value, f"the candidates of column {name!r}") for value in values]]
+        for name, values in table.column_values.items()
+    ]
+    return {"column_values": listed} if listed else {}
 
 
 def _packed_options(options: TableOptions, columns: tuple[Column, ...]) -> Any:
