@@ -261,12 +261,25 @@ def _cosine_bounds(minus_dot, norm):
 
 
 @njit(cache=True, nogil=True)
-def _cosine_ends(base, span, cells, values, t, chosen, dots, squares):
+def _cosine_ends(base, span, cells, values, sparse, t, live, chosen, live_at, dots, squares):
     """Smallest and largest cosine order of a row, candidate by candidate.
 
-    chosen, dots and squares are scratch: the value of each cell, and the sums before it.
+    The rest is scratch: the columns in which the base is not zero, the value of each cell, the
+    columns that count before and behind it, and the sums before it.
     """
     first, n_cells = span[FIRST_CELL], span[N_CELLS]
+    wide = sparse.at.shape[0] > 0
+    n_live = 0
+    cell = 0
+    live_at[0] = 0
+    for f in range(t.shape[0]):
+        while cell < n_cells and f == cells[first + cell, STOP]:
+            cell += 1
+            live_at[cell] = n_live
+        if base[f] != 0.0 and (cell == n_cells or f < cells[first + cell, START]):
+            live[n_live] = f
+            n_live += 1
+    live_at[cell + 1 : n_cells + 2] = n_live  # behind the last column there is nothing
     chosen[:n_cells] = 0
     dots[0] = 0.0
     squares[0] = 0.0
@@ -275,10 +288,9 @@ def _cosine_ends(base, span, cells, values, t, chosen, dots, squares):
     while level >= 0:
         # On from the first cell whose value has changed.
         for at in range(level, n_cells + 1):
-            begin = cells[first + at - 1, STOP] if at > 0 else 0
-            end = cells[first + at, START] if at < n_cells else t.shape[0]
             dot, norm = dots[at], squares[at]
-            for f in range(begin, end):
+            for g in range(live_at[at], live_at[at + 1]):
+                f = live[g]
                 dot += _term(LINEAR, base[f], t[f])
                 norm += base[f] * base[f]
             if at == n_cells:
@@ -286,12 +298,17 @@ def _cosine_ends(base, span, cells, values, t, chosen, dots, squares):
                 lowest = min(lowest, order)
                 highest = max(highest, order)
                 break
-            size = cells[first + at, N_VALUES]
-            k = cells[first + at, VALUES_AT] + chosen[at]
-            for f in range(end, cells[first + at, STOP]):
-                dot += _term(LINEAR, values[k], t[f])
-                norm += values[k] * values[k]
-                k += size
+            if wide:
+                number = cells[first + at, WEIGHTS_AT] + chosen[at]
+                for v in range(sparse.at[number], sparse.at[number + 1]):
+                    dot += _term(LINEAR, sparse.value[v], t[sparse.column[v]])
+                    norm += sparse.value[v] * sparse.value[v]
+            else:
+                k = cells[first + at, VALUES_AT] + chosen[at]
+                for f in range(cells[first + at, START], cells[first + at, STOP]):
+                    dot += _term(LINEAR, values[k], t[f])
+                    norm += values[k] * values[k]
+                    k += cells[first + at, N_VALUES]
             dots[at + 1], squares[at + 1] = dot, norm
         level = n_cells - 1
         while level >= 0:
@@ -333,6 +350,8 @@ def extremes(rows, metric, X, near_ptr, near, bound, reach, most_opened, most_wr
     chosen = np.empty(most_cells, np.int64)
     dots = np.empty(most_cells + 1)
     squares = np.empty(most_cells + 1)
+    live = np.empty(base.shape[1], np.int64)
+    live_at = np.empty(most_cells + 2, np.int64)
     for p in range(n_points):
         # Step 1: choose the rows to open.
         own = near[near_ptr[p] : near_ptr[p + 1]]
@@ -361,7 +380,8 @@ def extremes(rows, metric, X, near_ptr, near, bound, reach, most_opened, most_wr
                     low = min(low, t[j])
                     high = max(high, t[j])
             elif metric == COSINE and span[SIZE] <= most_written:
-                low, high = _cosine_ends(base[row], span, cells, values, t, chosen, dots, squares)
+                low, high = _cosine_ends(base[row], span, cells, values, sparse, t, live, chosen,
+                                         live_at, dots, squares)  # fmt: skip
             elif metric == COSINE:
                 low, high = _cosine_bounds(
                     _ends(base[row], span, cells, values, sparse, LINEAR, t, nonzero),
