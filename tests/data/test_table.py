@@ -227,8 +227,8 @@ def test_bad_options(options: dict[str, Any], message: str) -> None:
         ({"max_exact": 2.5}, "max_exact must be an int of at least 1; got 2.5"),
         ({"max_exact": 0}, "max_exact must be an int of at least 1; got 0"),
         ({"n_draws": 1}, "n_draws must be an int of at least 2; got 1"),
-        ({"random_state": -1}, "random_state must be an int of at least 0; got -1"),
-        ({"random_state": None}, "random_state must be an int of at least 0; got None"),
+        ({"random_state": -1}, r"random_state must be an int in \[0, 2\*\*64\); got -1"),
+        ({"random_state": None}, r"random_state must be an int in \[0, 2\*\*64\); got None"),
     ],
 )
 def test_bad_draws(options: dict[str, Any], message: str) -> None:

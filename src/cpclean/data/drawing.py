@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cpclean.data.row_arrays import RowArrays, runs, starts_of
+from cpclean.data.row_arrays import MOST_COUNTED, RowArrays, runs, starts_of
 from cpclean.data.rows import Bools, Floats, Ints, StoredRow, is_whole
 from cpclean.errors import DataError
 
@@ -45,7 +45,7 @@ class Drawing:
     n_draws : int
         The number of draws of each of them, at least 2.
     seed : int
-        Other seeds give other draws.
+        From 0 to 2**64 - 1; other seeds give other draws.
     """
 
     max_exact: int = MAX_EXACT
@@ -57,15 +57,20 @@ class Drawing:
         for name, smallest in least.items():
             given = getattr(self, name)
             told = "random_state" if name == "seed" else name
-            if not is_whole(given) or given < smallest:
-                raise DataError(
-                    f"{told} must be an int of at least {smallest}; got {given!r}.", field=told
-                )
+            large = name == "seed" and is_whole(given) and given >= 2**64
+            if not is_whole(given) or given < smallest or large:
+                range_ = "in [0, 2**64)" if name == "seed" else f"of at least {smallest}"
+                raise DataError(f"{told} must be an int {range_}; got {given!r}.", field=told)
             object.__setattr__(self, name, int(given))
+
+    @property
+    def most_written(self) -> int:
+        """The number of candidates up to which a row is gone through, at most what is counted."""
+        return min(self.max_exact, MOST_COUNTED - 1)
 
     def drawn_rows(self, arrays: RowArrays) -> Ints:
         """The rows that are drawn, in ascending order."""
-        return np.flatnonzero(arrays.counts() > self.max_exact)
+        return np.flatnonzero(arrays.counts() > self.most_written)
 
     def drawn(self, arrays: RowArrays, rows: Ints, names: Ints) -> RowArrays:
         """The same arrays with some rows replaced by their draws, as one cell each.

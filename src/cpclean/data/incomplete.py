@@ -300,7 +300,7 @@ class IncompleteDataset(StoredRows):
 
     @property
     def drawn_rows(self) -> Ints:
-        return np.flatnonzero(self.candidate_counts > self.drawing.max_exact)
+        return np.flatnonzero(self.candidate_counts > self.drawing.most_written)
 
     @cached_property
     def is_exact(self) -> bool:

@@ -7,7 +7,6 @@ import numpy.typing as npt
 
 from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.points import Points
-from cpclean.data.row_arrays import MOST_COUNTED
 from cpclean.data.rows import Floats
 from cpclean.queries import _extremes, _minmax, _near
 from cpclean.queries.geometry import Near, Query, ask
@@ -133,7 +132,7 @@ def _sweep(query: Query, points: Floats, near: Near, most_opened: int) -> tuple[
         near.bound,
         near.reach,
         most_opened,
-        min(query.data.drawing.max_exact, MOST_COUNTED - 1),
+        query.data.drawing.most_written,
     )
     found = np.zeros((len(points), query.data.n_classes), dtype=bool)
     _minmax.possible(near.ptr, side, label_ptr, present, event_ptr, event, query.n_neighbors, found)

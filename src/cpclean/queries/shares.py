@@ -11,6 +11,7 @@ import numpy.typing as npt
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.large_counts import count_text
 from cpclean.data.points import Points
+from cpclean.data.row_arrays import MOST_COUNTED
 from cpclean.data.rows import Floats
 from cpclean.errors import QueryError, offenders
 from cpclean.queries import _race, _tally, residues
@@ -205,9 +206,17 @@ def _too_many_to_count(data: IncompleteDataset) -> QueryError:
     return QueryError(
         f"worlds are counted by going through all candidates: {count_text(sum(counts))} of them "
         f"for every point, in {told}. world_shares estimates the shares of the labels from draws "
-        f"instead; with max_exact={max(counts)} these rows would be counted, in time and memory "
-        "that grow with the number of their candidates.",
+        f"instead; {_way_to_count(max(counts))}",
         field="max_exact",
+    )
+
+
+def _way_to_count(most: int) -> str:
+    if most >= MOST_COUNTED:
+        return "no computer goes through so many candidates of a row."
+    return (
+        f"with max_exact={most} these rows would be counted, in time and memory that grow with the "
+        "number of their candidates."
     )
 
 
