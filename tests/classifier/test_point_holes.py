@@ -61,6 +61,7 @@ def small_tables(seed, n_rows, n_points, n_classes):
     frame = pd.DataFrame(columns)
     gone = rng.random(frame.shape) < np.repeat([0.12, 0.4], [n_rows, n_points])[:, None]
     gone[:n_rows, 2] &= ~gone[:n_rows].all(axis=1)
+    frame.loc[:1, "c"], gone[:2, 2] = [0.25, 0.75], False  # at least one column says something
     frame = frame.mask(gone, None)
     y = np.concatenate([np.arange(n_classes), rng.integers(0, n_classes, n_rows - n_classes)])
     return frame[:n_rows], y, frame[n_rows:].reset_index(drop=True)

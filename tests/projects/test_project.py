@@ -234,6 +234,16 @@ def test_frames_come_back(case):
             assert mine == theirs
 
 
+def test_values_that_are_listed_for_points_come_back():
+    frame = pd.DataFrame({"a": [0.0, None, 8.0], "c": ["x", "y", "z"], "y": [0, 1, 0]})
+    table = IncompleteTable(frame, "y", {"a": [2.0, 6.0], "c": ["x", "z"]})
+    project = Project.make(Task.of(table, frame[["a", "c"]][:1]))
+    again = Project.from_bytes(project.to_bytes()).table
+    assert again.column_values == {"a": (2.0, 6.0), "c": ("x", "z")}
+    points = pd.DataFrame({"a": [1.0, None], "c": [None, "x"]})
+    assert again.points(points).vectors.tolist() == table.points(points).vectors.tolist()
+
+
 def test_a_project_without_the_frame():
     table = IncompleteTable(numbers(), label="y")
     again = Project.from_bytes(Project.make(Task.of(table, complete(numbers()))).to_bytes())

@@ -173,8 +173,8 @@ def test_three_neighbours_need_three_rows() -> None:
         (None, r"X must have two dimensions, one row per query point; got shape \(\)"),
         (
             [[0.0, math.nan]],
-            r"X must be finite; got NaN or infinity at \(0, 1\)\. Query points must be complete: "
-            "impute or drop them first",
+            r"X must be finite; got NaN or infinity at \(0, 1\)\. Query points must be complete; "
+            "give the completions of one with holes as Points",
         ),
         ([[math.inf, 0.0]], r"X must be finite; got NaN or infinity at \(0, 0\)\."),
         ([[-math.inf, None]], r"X must be finite; got NaN or infinity at \(0, 0\), \(0, 1\)\."),

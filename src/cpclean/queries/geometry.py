@@ -349,7 +349,7 @@ def _checked_points(X: npt.ArrayLike, width: int, metric: Metric) -> Floats:
         places = offenders(tuple(int(i) for i in place) for place in bad)
         raise QueryError(
             f"X must be finite; got NaN or infinity at {places}. "
-            "Query points must be complete: impute or drop them first."
+            "Query points must be complete; give the completions of one with holes as Points."
         )
     return points
 
