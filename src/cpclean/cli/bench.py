@@ -19,6 +19,7 @@ from cpclean.cli.options import (
 from cpclean.cli.output import for_people, output_options, ready, working, write
 from cpclean.cli.sessions import table_of
 from cpclean.cli.tasks import open_given
+from cpclean.data.large_counts import count_text
 
 if TYPE_CHECKING:
     from cpclean.data.incomplete import IncompleteDataset
@@ -82,9 +83,9 @@ def bench(
         timings = _measure(data, points, training, repeat, say)
     frame = pd.DataFrame([asdict(one) for one in timings])
     title = (
-        f"{data.n_rows:,} rows ({len(data.dirty_rows):,} with holes), {data.n_candidates:,} "
-        f"candidates x {data.n_features:,} features, {len(points):,} points, K = "
-        f"{training.neighbors}"
+        f"{data.n_rows:,} rows ({len(data.dirty_rows):,} with holes), "
+        f"{count_text(data.n_candidates)} candidates x {data.n_features:,} features, "
+        f"{len(points):,} points, K = {training.neighbors}"
     )
     if for_people(format_, out):
         frame = frame.rename(columns={"cpu_seconds": "CPU seconds", "times_kneighbors": "ratio"})
@@ -161,7 +162,8 @@ def _search(
 
     if data.n_candidates * data.n_features > MOST_NUMBERS:
         click.echo(
-            f"Note: {data.n_candidates:,} candidates are too many to write out for scikit-learn.",
+            f"Note: {count_text(data.n_candidates)} candidates are too many to write out for "
+            "scikit-learn.",
             err=True,
         )
         return None
