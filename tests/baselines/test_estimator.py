@@ -183,3 +183,10 @@ def test_data_without_holes_is_welcome() -> None:
     assert RandomClean(truth=[0, 0], n_neighbors=1).fit(data).scores([[0.2]], ["a"]).mean == [1.0]
     assert ActiveClean(truth=[0, 0]).fit(data).scores([[0.2]], ["a"]).mean.tolist() == [1.0]
     assert NanEuclideanNeighbors(n_neighbors=1).fit(data).predict([[0.9]]).tolist() == ["b"]
+
+
+def test_points_with_holes_are_refused() -> None:
+    data = IncompleteDataset([[[0.0], [5.0]], [[1.0]], [[6.0]]], ["a", "b", "b"])
+    points = Points([[[0.0]], [[1.0], [2.0]]])
+    with pytest.raises(DataError, match="X must be complete here; point 1 has several completions"):
+        DefaultCleaning(n_neighbors=1).fit(data).predict(points)

@@ -13,7 +13,7 @@ from cpclean.data.points import Points
 from cpclean.data.rows import Floats, as_floats, check_finite
 from cpclean.data.table import IncompleteTable
 from cpclean.data.task import Task
-from cpclean.errors import DataError, TableError
+from cpclean.errors import DataError, TableError, offenders
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,11 @@ class Source:
     def encode(self, X: Any, what: str = "X") -> Floats:
         """Complete points as vectors of the space."""
         if isinstance(X, Points):
+            if len(X.mixtures):
+                raise DataError(
+                    f"{what} must be complete here; point {offenders(X.mixtures.tolist())} has "
+                    "several completions. Fill the holes of the points, or leave these out."
+                )
             return X.all_vectors()
         if self.table is not None and (self.space is None or is_frame(X)):
             return self.table.encode(X)
