@@ -137,7 +137,9 @@ class Points:
 
     def _take(self, arrays: RowArrays, drawing: Drawing) -> None:
         drawn = drawing.drawn_rows(arrays)
-        short = drawing.drawn(arrays, drawn, np.zeros(len(arrays.base), dtype=np.int64))
+        # One name for all points, which no row has: draws of rows are independent of theirs.
+        names = np.full(len(arrays.base), -1, dtype=np.int64)
+        short = drawing.drawn(arrays, drawn, names)
         vectors, weight = _written_out(short)
         self._hold(vectors, np.repeat(np.arange(len(short.base)), short.counts()), weight)
         self.drawn, self.cells = drawn, arrays if len(drawn) else None
