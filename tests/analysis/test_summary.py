@@ -59,13 +59,25 @@ def test_worlds_text():
 
 FACTS = Summary(
     rows=100, columns=4, rows_with_holes=20, cells_missing=30, worlds="10^20.0", points=50,
-    certain_share=0.7, mean_entropy=0.1, accuracy=0.8, majority=0.5, rows_that_help=12,
+    points_with_holes=0, certain=35, certain_share=0.7, mean_entropy=0.1, accuracy=0.8,
+    majority=0.5, rows_that_help=12,
     first_rows=(4, 7, 9, 11), expected_fall=0.04,
 )  # fmt: skip
 
 
 def told(effects=(), **changes):
-    return " ".join(advice(replace(FACTS, **changes), effects))
+    facts = replace(FACTS, **changes)
+    if not facts.points_with_holes:
+        facts = replace(facts, certain=round(facts.certain_share * facts.points))
+    return " ".join(advice(facts, effects))
+
+
+def test_points_with_holes_may_differ_though_no_answer_matters():
+    text = told(points_with_holes=9, certain=50, certain_share=1.0)
+    assert text.startswith("No answer can change any of the 50 predictions, however the holes of")
+    assert "the same in every world" not in text
+    text = told(points_with_holes=9, certain=30, certain_share=0.95)
+    assert text.startswith("20 of 50 predictions depend on what is missing.")
 
 
 def effect(name, share, holes=5):

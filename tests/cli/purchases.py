@@ -53,6 +53,12 @@ def events(path: str = "train.csv.answers.jsonl") -> list[dict]:
     return [json.loads(line) for line in Path(path).read_text("utf-8").splitlines()[1:]]
 
 
+def held_out() -> list[int]:
+    """The rows of train.csv that are predicted instead of being asked about."""
+    told = CliRunner().invoke(main, ["check", "train.csv", *OPTIONS, "--json"]).stdout
+    return [one["row"] for one in json.loads(told)]
+
+
 def asked(text: str) -> list[int]:
     """The rows that are asked for, in order."""
     return [int(row) for row in re.findall(r"^Row (\d+), line", text, re.MULTILINE)]

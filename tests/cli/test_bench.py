@@ -41,7 +41,8 @@ def test_on_a_file(tmp_path, metric):
     given = ("bench", files["train"], "--label", "y", "--repeat", "1", "--metric", metric)
     result = run(*given, "--format", "table")
     assert result.exit_code == 0, result.output
-    assert "32 rows (13 with holes)" in result.stdout
+    assert "32 rows (11 with holes)" in result.stdout
+    assert "8 points (16 completions)" in " ".join(result.stdout.split())
     assert "CPU seconds" in result.stdout
 
 

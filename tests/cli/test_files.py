@@ -166,7 +166,8 @@ def test_a_column_without_values_is_ignored_with_a_note(verb, files, share):
     result = run(verb, files["train"], "--label", "y", *truth, *val)
     assert result.exit_code == 0, result.output
     assert result.stderr.count("Note: no value is observed in column 'void': it is ignored.") == 1
-    assert "have holes" not in result.stderr
+    assert "8 have holes" not in result.stderr
+    assert "12 have holes" not in result.stderr
 
 
 @each_verb
@@ -211,14 +212,29 @@ def test_column_names_that_stand_twice(verb, files):
 def test_validation_rows_with_other_columns(verb, files):
     _, _, val = frames()
     val.rename(columns={"city": "town"}).to_csv(files["val"], index=False)
-    refused(asked(verb, files), r"missing 'city'; not expected 'town'")
+    told = r"val.csv' must have the columns of .*train.csv'; it lacks 'city', and has 'town' instea"
+    refused(asked(verb, files), told)
+    val.drop(columns="city").to_csv(files["val"], index=False)
+    refused(asked(verb, files), r"lacks 'city'\. Add .* empty cells if nothing .*: --drop city\.")
+    val.assign(pets=1).to_csv(files["val"], index=False)
+    refused(asked(verb, files), r"it also has 'pets'\. Take them out of .*val.csv'")
+
+
+@each_verb
+def test_validation_rows_in_another_order_of_columns(verb, files):
+    expected = asked(verb, files)
+    _, _, val = frames()
+    val[val.columns[::-1]].to_csv(files["val"], index=False)
+    assert asked(verb, files).stdout == expected.stdout
 
 
 @each_verb
 def test_validation_rows_that_all_have_holes(verb, files):
     _, _, val = frames()
     val.assign(income=None).to_csv(files["val"], index=False)
-    refused(asked(verb, files), r"every row of .*val.csv' has holes; points to predict have to be")
+    result = asked(verb, files)
+    assert result.exit_code == 0, result.output
+    assert "val.csv', 12 have holes: each is predicted over all ways of" in result.stderr
 
 
 @each_verb
@@ -243,7 +259,9 @@ def test_no_complete_row_to_hold_out(verb, files):
         train.loc[row, ["age", "income", "city"][row % 3]] = None
     train.to_csv(files["train"], index=False)
     truth = ("--truth", files["truth"]) if verb == "simulate" else ()
-    refused(run(verb, files["train"], "--label", "y", *truth), r"no row of .* Name complete rows")
+    result = run(verb, files["train"], "--label", "y", *truth)
+    assert result.exit_code == 0, result.output
+    assert "Note: 8 rows are held out to be predicted; 8 have holes." in result.stderr
 
 
 # -- options ---------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import pytest
 from cli.problems import frames, written
 from click.testing import CliRunner
 
-from cpclean import CertainKNeighborsClassifier, IncompleteTable
+from cpclean import CertainKNeighborsClassifier, IncompleteTable, is_certain, world_shares
 from cpclean.cli import main
 from cpclean.cli.predict import digits_of, short_count
 
@@ -87,7 +87,11 @@ def test_rows_held_out_keep_their_numbers(files):
     train, _, _ = frames()
     rows = [one["row"] for one in found]
     assert rows == sorted(rows)
-    assert train.iloc[rows].notna().all(axis=None)
+    n_holes = int(train.iloc[rows].isna().any(axis=1).sum())
+    assert 0 < n_holes < 10, "whether they have holes or not"
+    assert f"Note: 10 rows are held out to be predicted; {n_holes} ha" in result.stderr
+    shares = train["y"].iloc[rows].value_counts() / train["y"].value_counts()
+    assert (shares - 0.25).abs().max() < 0.05
     assert [one["label"] for one in found] == train["y"].iloc[rows].tolist()
     again = run("check", files["train"], "--label", "y", "--val-share", "0.25", "--json")
     assert again.stdout == result.stdout
@@ -169,14 +173,40 @@ def test_labels_that_are_numbers_in_one_file_and_text_in_the_other(tmp_path):
     assert facts["table"]["accuracy"] > 0
 
 
-def test_validation_rows_with_holes_are_left_out_and_said(files, tmp_path):
-    _, _, val = frames()
+@pytest.mark.parametrize("verb", ["check", "count"])
+def test_every_validation_row_has_a_line_in_order(verb, files):
+    train, _, val = frames()
     val.loc[1, "income"] = None
+    val.loc[4, ["age", "income", "city"]] = None
+    val.loc[7, "city"] = None
     val.to_csv(files["val"], index=False)
-    result = run("check", files["train"], "--label", "y", "--val", files["val"], "--json")
+    result = run(verb, files["train"], "--label", "y", "--val", files["val"], "--json")
     assert "Note: of 12 rows of" in result.stderr
-    assert "1 has holes and is left out: points to predict have to be complete." in result.stderr
-    assert [one["row"] for one in json.loads(result.stdout)] == [0, *range(2, 12)]
+    assert "val.csv', 3 have holes: each is predicted over all ways of" in result.stderr
+    assert "Note: nothing is known of 1 row of" in result.stderr
+    found = json.loads(result.stdout)
+    assert [one["row"] for one in found] == list(range(12))
+    assert [one["label"] for one in found] == val["y"].tolist()
+    points = IncompleteTable(train, label="y").points(val.drop(columns="y"))
+    if verb == "check":
+        data = IncompleteTable(train, label="y").dataset
+        assert [one["certain"] for one in found] == is_certain(data, points).tolist()
+        shares = world_shares(data, points)
+        assert [one["prediction"] for one in found] == data.classes[shares.argmax(axis=1)].tolist()
+
+
+def test_rows_in_both_files_are_said(files):
+    train, _, _ = frames()
+    train.loc[[3, 7, 20]].assign(y=["no", "yes", "no"]).to_csv(files["val"], index=False)
+    result = run("check", files["train"], "--label", "y", "--val", files["val"])
+    same = [n for n, row in enumerate((3, 7, 20)) if train["y"][row] == ("no", "yes", "no")[n]]
+    assert 0 < len(same) < 3, "rows with another label are other rows"
+    there = ", ".join(str((3, 7, 20)[n]) for n in same)
+    assert f"too: row {', '.join(map(str, same))}, there row {there}. Pred" in result.stderr
+    train.loc[[3, 7, 20]].drop(columns="y").to_csv(files["val"], index=False)
+    result = run("check", files["train"], "--label", "y", "--val", files["val"])
+    assert "3 are in" in result.stderr, "without labels, features are compared"
+    assert "too: row 0, 1, 2, there row 3, 7, 20. Predicting" in result.stderr
 
 
 def test_validation_rows_without_labels(files):

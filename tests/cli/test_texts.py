@@ -235,7 +235,7 @@ def test_an_empty_ranking_says_so(files):
     frame = pd.read_csv(files["truth"])
     frame.to_csv(files["train"], index=False)
     result = run("rank", files["train"], "--label", "y", "--format", "table")
-    assert "100% of 8 predictions are certain; no rows have holes" in " ".join(
+    assert "8 of 8 predictions are certain (100%); no rows have holes" in " ".join(
         result.stdout.split()
     )
 

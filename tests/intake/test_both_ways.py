@@ -81,16 +81,14 @@ CASES = {
         ways=("Take a larger --val-share", "Take a larger share"),
     ),
     "a share of one row": Case(table(), None, ("--val-share", "0.02"), {"share": "2"}),
-    "more to hold out than is complete": Case(
+    "many rows with holes": Case(
         table(["," + line.partition(",")[2] for line in LINES[:30]] + LINES[30:]), None,
-        ("--val-share", "0.5"), {"share": "50"},
-        said="20 rows were to be held out, but only 10 rows are complete; 5 of them are held out.",
+        ("--val-share", "0.5"), {"share": "50"}, said="20 rows are held out to be predicted; ",
     ),
-    "nothing complete to hold out": Case(
+    "no complete row": Case(
         table(["," + line.partition(",")[2] for line in LINES[:20]]
               + [re.sub(",[^,]*,", ",,", line, count=1) for line in LINES[20:]]),
-        refused=True, said="o row of 'train.csv' is complete, so none can be held out",
-        ways=("with --val", "in a file of their own"),
+        said="8 rows are held out to be predicted; 8 have holes.",
     ),
     "labels that are all different": Case(
         table([f"{line.rpartition(',')[0]},l{n}" for n, line in enumerate(LINES)]), refused=True,
@@ -99,7 +97,7 @@ CASES = {
     ),
     "a text that stands for nothing": Case(
         table(l6="6,?,Ulm,yes", l7="?,2.5,?,no"), table([*POINTS[:2], "6,?,Kiel,yes"]),
-        ("--null", "?"), {"null": "?"}, said="f 3 rows of 'val.csv', 1 has holes",
+        ("--null", "?"), {"null": "?"}, said="f 3 rows of 'val.csv', 1 has holes: each is pred",
     ),
     "texts that stand for nothing": Case(
         table(l6="6,-999,Ulm,yes", l7="1,2.5,not known,no"), None,
@@ -128,11 +126,31 @@ CASES = {
     ),
     "points with holes": Case(
         table(), table([*POINTS[:2], ",1.5,Kiel,yes"]),
-        said="f 3 rows of 'val.csv', 1 has holes and is left out",
+        said="f 3 rows of 'val.csv', 1 has holes: each is predicted over all ways of filling",
     ),
     "points that all have holes": Case(
-        table(), table([",1.5,Kiel,yes", "1,,Ulm,no"]), refused=True,
-        said="very row of 'val.csv' has holes; points to predict have to be complete.",
+        table(), table([",1.5,Kiel,yes", "1,,Ulm,no"]), said="f 2 rows of 'val.csv', 2 have holes",
+    ),
+    "a point of which nothing is known": Case(
+        table(), table([*POINTS[:2], ",,,yes"]),
+        said="othing is known of 1 row of 'val.csv' (row 2)",
+    ),
+    "points that are training rows": Case(
+        table(), table([*POINTS, LINES[7], LINES[4], LINES[8].replace("yes", "no")]),
+        said="f 6 rows of 'val.csv', 4 are in 'train.csv', too: row 0, 1, 3 and 1 more, there row "
+        "24, 1, 7 and 1 more.",
+    ),
+    "points without a column": Case(
+        table(), table([line.partition(",")[2] for line in POINTS], "size,city,y"), refused=True,
+        said="'val.csv' must have the columns of 'train.csv'; it lacks 'age'.",
+        ways=("or leave them out: --drop age.", "or leave them out below."),
+    ),
+    "points with a column of their own": Case(
+        table(), table([f"1,{line}" for line in POINTS], "id,age,size,city,y"), refused=True,
+        said="it also has 'id'. Take them out of 'val.csv'.",
+    ),
+    "points with columns in another order": Case(
+        table(), table(["Ulm,3,4.5,yes", "Bonn,1,2.5,no"], "city,age,size,y"),
     ),
     "infinite values": Case(
         table(l3="1,inf,Ulm,no", l8="2,-inf,Kiel,yes"), refused=True,
@@ -177,7 +195,7 @@ CASES = {
         {"column-0": "age", "kind-0": "categorical", "column-1": "y", "kind-1": "categorical"},
     ),
     "numbers that are too large": Case(
-        table(l3="9007199254740993,2.5,Ulm,no", l9="2,4.5,Ulm,no"),
+        table(l3="9007199254740993,2.5,Ulm,no", l9="2,,Ulm,no"),
         said="hole numbers beyond 2**53 are rounded in column 'age'.",
         ways=("--kind age=categorical", "Choose another kind for it"),
     ),

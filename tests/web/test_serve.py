@@ -40,7 +40,8 @@ def refused(*arguments, **options):
 
 
 def test_from_a_table_to_answers_beside_it_and_back(table):
-    arguments = (table, "--label", "y", "-k", "1", "--val-share", "0.4")
+    chosen = ("--label", "y", "--val-share", "0.4", "--seed", "3")
+    arguments = (table, *chosen, "-k", "1")
     with Served(*arguments) as server, server.client() as client:
         assert f"Answers are saved in '{table}.cpclean.db'" in server.output
         question = client.get("/api/question", params={"who": "Ann"}).json()["question"]
@@ -57,7 +58,7 @@ def test_from_a_table_to_answers_beside_it_and_back(table):
         exported = client.get("/api/export").text.splitlines()
         assert len(exported) == 17, "the rows that were held out are in the table"
         assert exported[question["number"] + 1].startswith("4.0,"), "spelt as its column is"
-    assert "n_neighbors was 1 and is 3" in refused(table, "--label", "y", "--val-share", "0.4")
+    assert "n_neighbors was 1 and is 3" in refused(table, *chosen)
 
 
 def opened(*arguments):

@@ -183,8 +183,9 @@ def test_rows_to_predict_from_a_second_file(bare: TestClient) -> None:
             "share": "20", "neighbors": "1", "target": "100", "answers": "1"}  # fmt: skip
     assert post(bare, "/setup", **sent).headers["location"] == "/question"
     project = desk_of(bare).project
-    assert project.task.points.n_points == 2  # one has a hole
-    assert project.task.labels.tolist() == [0, 1]
+    assert project.task.points.n_points == 3
+    assert project.task.points.mixtures.tolist() == [1], "which has a hole"
+    assert project.task.labels.tolist() == [0, 1, 1]
 
 
 def test_a_draft_that_is_gone(bare: TestClient) -> None:
@@ -237,11 +238,12 @@ def test_infinite_values_are_refused_unless_their_column_is_left_out(bare: TestC
 
 def test_a_text_that_may_stand_for_nothing_is_told(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
-    path.write_text("a,b,y\n1,?,0\n2,A,1\n,A,1\n")
+    path.write_text("a,b,y\n1,?,0\n2,A,1\n,A,1\n3,B,0\n4,B,1\n")
     draft = Draft("x", "x.csv", path)
-    (note,) = look(draft, SetupForm(label="y")).notes
+    held, note = look(draft, SetupForm(label="y")).notes
+    assert held.startswith("1 row is held out to be predicted;")
     assert note.startswith("Column 'b' holds '?' 1 time.")
-    assert not look(draft, SetupForm(label="y", null="?")).notes
+    assert len(look(draft, SetupForm(label="y", null="?")).notes) == 1
 
 
 # -- how a text file is written --------------------------------------------------------------------

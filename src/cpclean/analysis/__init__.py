@@ -3,6 +3,8 @@
     summary, advice           does missingness matter, and what to do about it
     missing, column_effects   where the holes are, and which columns matter
     predictions               how certain, how open and how right
+    certain_words             how far a session is, where points have holes and where not
+    draw_errors               how far shares are off where rows are drawn
     ranking, reasons          what to clean first, and why
     forecast, course_words    how it is expected to go on
     verdict, findings         all of it together, as a report says it

@@ -34,14 +34,21 @@ def _about_certainty(facts: Summary, effects: Sequence[ColumnEffect]) -> Iterato
     if not facts.cells_missing:
         yield "The table has no holes: there is nothing to clean."
         return
-    if facts.certain_share == 1.0:
+    if facts.certain == facts.points and facts.points_with_holes:
+        yield (
+            f"No answer can change any of the {facts.points:,} predictions, however the holes of "
+            "the rows to predict are filled: nothing has to be cleaned for their sake."
+        )
+        return
+    if facts.certain == facts.points:
         yield (
             f"All {facts.points:,} predictions are the same in every world: nothing has to be "
             "cleaned for their sake. Fill the holes however you like."
         )
         return
-    uncertain = max(1, round((1 - facts.certain_share) * facts.points))
-    if facts.certain_share >= NEARLY_ALL:
+    uncertain = facts.points - facts.certain
+    share = facts.certain / facts.points
+    if share >= NEARLY_ALL:
         yield (
             "Nearly all predictions are certain; one is not. Clean what it depends on, or treat it "
             "with care."
@@ -49,7 +56,7 @@ def _about_certainty(facts: Summary, effects: Sequence[ColumnEffect]) -> Iterato
             else f"Nearly all predictions are certain; {uncertain:,} are not. Clean what they "
             "depend on, or treat them with care."
         )
-    elif facts.certain_share < FEW:
+    elif share < FEW:
         yield (
             f"Most predictions, {uncertain:,} of {facts.points:,}, depend on what is missing. "
             "A few answers will not settle that: clean whole columns, narrow down what a hole "

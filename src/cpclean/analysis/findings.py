@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from cpclean.analysis.advice import advice
+from cpclean.analysis.certain_words import certain_in, completions_words
 from cpclean.analysis.column_effects import ColumnEffect, draws_per_column, effects_in_session
+from cpclean.analysis.draw_errors import draws_note
 from cpclean.analysis.forecast import Comparison, Course, compared, expected
 from cpclean.analysis.missing import Missing, missing
 from cpclean.analysis.predictions import Accuracy, Predictions, accuracy
@@ -19,7 +21,9 @@ from cpclean.analysis.summary import summary
 from cpclean.analysis.verdict import KeyNumber, key_numbers, verdict
 from cpclean.analysis.words import shown
 from cpclean.cleaning.session import CleaningSession
+from cpclean.cleaning.view import SessionView
 from cpclean.data.table import ColumnReport
+from cpclean.intake.sentences import said
 
 Progress = Callable[[str], None]
 MOST_GAINS = 15  # rows whose gains are compared
@@ -75,6 +79,10 @@ class Findings:
         How the certain share is expected to go on.
     comparison : Comparison or None
         None without a truth.
+    completions : str
+        How far the completions of points with holes are; "" where none have holes.
+    draws : str
+        How far shares are off where rows are drawn; "" where none are.
     """
 
     verdict: str
@@ -100,6 +108,8 @@ class Findings:
     share_at_start: float
     course: Course
     comparison: Comparison | None
+    completions: str = ""
+    draws: str = ""
 
 
 def findings(session: CleaningSession, scope: Scope | None = None) -> Findings:
@@ -147,6 +157,8 @@ def findings(session: CleaningSession, scope: Scope | None = None) -> Findings:
         share_at_start=view.share_at_start,
         course=course,
         comparison=comparison,
+        completions=_completions(view),
+        draws=_draws(view),
     )
 
 
@@ -162,6 +174,19 @@ def _advice(
     if names is not None:
         found = replace(found, first_rows=tuple(names[row] for row in found.first_rows))
     return advice(found, effects)
+
+
+def _completions(view: SessionView) -> str:
+    explained = completions_words(len(view.points.mixtures))
+    return explained and f"{explained} {certain_in(view)}."
+
+
+def _draws(view: SessionView) -> str:
+    note = draws_note(view.data, view.points, view.model)
+    if note is None:
+        return ""
+    words = said(note, "page")
+    return words[:1].upper() + words[1:]
 
 
 def _classes(session: CleaningSession) -> list[ClassSize]:

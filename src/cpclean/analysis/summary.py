@@ -31,8 +31,12 @@ class Summary:
         How many complete tables it stands for, as "10^62.9" where it is a million or more.
     points : int
         Validation points.
+    points_with_holes : int
+        Those of them that have several completions.
+    certain : int
+        Validation points of which every completion is certain.
     certain_share : float
-        The share of validation points that are certain.
+        The share of completions that are certain, by weight; each complete point has one.
     mean_entropy : float
         Of the validation points, in nats.
     accuracy : float or None
@@ -54,6 +58,8 @@ class Summary:
     cells_missing: int
     worlds: str
     points: int
+    points_with_holes: int
+    certain: int
     certain_share: float
     mean_entropy: float
     accuracy: float | None
@@ -95,6 +101,8 @@ def summary(session: CleaningSession) -> Summary:
         cells_missing=int(table.holes.sum()),
         worlds=worlds_text(session.data.n_worlds),
         points=len(session.certain),
+        points_with_holes=len(session.view.points.mixtures),
+        certain=int(session.certain.sum()),
         certain_share=session.certain_share,
         mean_entropy=session.mean_entropy,
         accuracy=None if known is None else session.accuracy(),

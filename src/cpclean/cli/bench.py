@@ -17,13 +17,12 @@ from cpclean.cli.options import (
     validation_options,
 )
 from cpclean.cli.output import for_people, output_options, ready, working, write
-from cpclean.cli.sessions import table_of
 from cpclean.cli.tasks import open_given
 from cpclean.data.large_counts import count_text
 
 if TYPE_CHECKING:
     from cpclean.data.incomplete import IncompleteDataset
-    from cpclean.data.rows import Floats
+    from cpclean.data.points import Points
 
 # If all candidates together have more numbers than this, scikit-learn is not measured.
 MOST_NUMBERS = 2 * 10**8
@@ -75,24 +74,26 @@ def bench(
     if training.file and not training.label:
         raise Mistake("name the label column of the file with --label.")
     with working("Reading"):
-        data, points = _generated(validation.seed)
-        if training.file:
+        if not training.file:
+            data, points = _generated(validation.seed)
+        else:
             task = open_given(training, validation).task
-            data, points = task.dataset, table_of(task).encode(task.raw_points)
+            data, points = task.dataset, task.points
     with working("Compiling") as say:
         timings = _measure(data, points, training, repeat, say)
     frame = pd.DataFrame([asdict(one) for one in timings])
+    completions = f" ({len(points.owner):,} completions)" if len(points.mixtures) else ""
     title = (
         f"{data.n_rows:,} rows ({len(data.dirty_rows):,} with holes), "
         f"{count_text(data.n_candidates)} candidates x {data.n_features:,} features, "
-        f"{len(points):,} points, K = {training.neighbors}"
+        f"{len(points):,} points{completions}, K = {training.neighbors}"
     )
     if for_people(format_, out):
         frame = frame.rename(columns={"cpu_seconds": "CPU seconds", "times_kneighbors": "ratio"})
     write(frame, format_, out, title)
 
 
-def _generated(seed: int) -> tuple[IncompleteDataset, Floats]:
+def _generated(seed: int) -> tuple[IncompleteDataset, Points]:
     """Two overlapping classes in 2,000 rows of 8 numbers; a fifth of the rows lacks a cell."""
     import numpy as np
     import pandas as pd
@@ -107,12 +108,12 @@ def _generated(seed: int) -> tuple[IncompleteDataset, Floats]:
     for row in rng.choice(2000, size=400, replace=False).tolist():
         train.iloc[row, rng.integers(8)] = np.nan
     table = IncompleteTable(train, label=labels[:2000])
-    return table.dataset, table.encode(points)
+    return table.dataset, table.points(points)
 
 
 def _measure(
     data: IncompleteDataset,
-    points: Floats,
+    points: Points,
     training: Training,
     repeat: int,
     say: Callable[[str], None],
@@ -120,10 +121,12 @@ def _measure(
     from cpclean.cleaning.session import CleaningSession
     from cpclean.queries.certain import is_certain
     from cpclean.queries.gains import expected_entropies
+    from cpclean.queries.geometry import ask
+    from cpclean.queries.model import Model
     from cpclean.queries.shares import world_shares
 
     k, metric = training.neighbors, training.metric
-    is_certain(data, points[:1], k, metric)  # refuses a wrong K before anything is measured
+    ask(data, points, Model(k, metric))  # refuses a wrong K before anything is measured
     search = _search(data, points, k, metric)
     session = CleaningSession(data, points, k, metric=metric)
 
@@ -154,12 +157,16 @@ def _measure(
 
 
 def _search(
-    data: IncompleteDataset, points: Floats, k: int, metric: str
+    data: IncompleteDataset, points: Points, k: int, metric: str
 ) -> Callable[[], Any] | None:
-    """A search for the nearest of all candidates; None if these are too many to write out."""
+    """A search for the nearest of all candidates; None if these are too many to write out.
+
+    Draws stand for the rows and points that are represented by them elsewhere, too.
+    """
     import numpy as np
     from sklearn.neighbors import NearestNeighbors
 
+    data = data.sampled
     if data.n_candidates * data.n_features > MOST_NUMBERS:
         click.echo(
             f"Note: {count_text(data.n_candidates)} candidates are too many to write out for "
@@ -170,7 +177,7 @@ def _search(
     named = metric if metric in ("manhattan", "chebyshev", "cosine") else "euclidean"
     written = np.concatenate([data.candidates(row) for row in range(data.n_rows)])
     model = NearestNeighbors(n_neighbors=k, metric=named).fit(written)
-    return lambda: model.kneighbors(points)
+    return lambda: model.kneighbors(points.vectors)
 
 
 def _best(task: Callable[[], Any], repeat: int) -> tuple[float, float]:

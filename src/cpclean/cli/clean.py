@@ -22,7 +22,13 @@ from cpclean.cli.output import (
     write_bytes,
 )
 from cpclean.cli.questions import progress
-from cpclean.cli.sessions import belongings, open_session, table_of
+from cpclean.cli.sessions import (
+    belongings,
+    open_session,
+    table_of,
+    tell_completions,
+    tell_draws,
+)
 from cpclean.cli.tasks import open_given
 from cpclean.intake.formats import SUFFIXES
 from cpclean.intake.notes import Note
@@ -55,8 +61,8 @@ if TYPE_CHECKING:
 @click.option(
     "--fill",
     type=click.Choice(["default", "likely"]),
-    help="Fill the other holes too: with the column's mean or most frequent value, or with the "
-    "likeliest candidate.  [default: leave them as they are]",
+    help="Fill the other holes of training rows too: with the column's mean or most frequent "
+    "value, or with the likeliest candidate.  [default: leave them as they are]",
 )
 @click.option(
     "--strategy",
@@ -230,6 +236,8 @@ def _greet(
     for one in table.report:
         if one.decision.code in ("row_number", "identifier"):
             note(Note(one.decision.code, one.name, values={"distinct": one.distinct}))
+    tell_draws(task, training)
+    tell_completions(task)
     points = (
         f"{_are(len(session.certain), 'of its rows')} held out to be predicted"
         if validation.val is None
@@ -276,6 +284,8 @@ def _end(
     known = known_cells(session, table, task.row_names.tolist(), fill)
     n_filled = sum(map(len, known.values()))
     n_left = int(table.holes.sum()) - n_filled
+    if opened.held_out:  # which nobody is asked about
+        n_left += int(task.raw_points.isna().to_numpy().sum())
     written = places.out if known or places.named else None
     if written is not None:
         _write(opened, known, written)

@@ -12,7 +12,7 @@ from cpclean.analysis.words import percent
 from cpclean.cli.mistakes import in_options
 from cpclean.cli.options import Training, Validation, training_options, validation_options
 from cpclean.cli.output import drawn, print_text, terminal, working
-from cpclean.cli.sessions import open_session, table_of
+from cpclean.cli.sessions import open_session, table_of, tell_completions, tell_draws
 from cpclean.cli.tasks import kinds_of, open_given
 
 if TYPE_CHECKING:
@@ -52,6 +52,8 @@ def inspect(training: Training, validation: Validation, samples: int, as_json: b
         task = open_given(training, validation).task
     with working("Looking at the predictions"):
         facts = looked_at(task, training)
+        tell_draws(task, training)
+        tell_completions(task)
     with working("Looking at the columns") as say:
         effects = effects_of(
             task, training, samples, validation.seed, lambda name: say(f"Looking at {name}")
@@ -112,8 +114,7 @@ def _print(facts: Summary, effects: list[ColumnEffect], sentences: list[str]) ->
     console.print(
         f"{facts.rows:,} rows to learn from, {facts.rows_with_holes:,} with holes; {cells} "
         f"missing: {worlds}.\n"
-        f"[bold]{percent(facts.certain_share)}[/] of {facts.points:,} predictions are certain; "
-        f"mean entropy {facts.mean_entropy:.4f} nats."
+        f"{_certain(facts)}; mean entropy {facts.mean_entropy:.4f} nats."
     )
     with_holes = [one for one in effects if one.holes]
     if with_holes:
@@ -135,6 +136,16 @@ def _print(facts: Summary, effects: list[ColumnEffect], sentences: list[str]) ->
     mark = "*" if console.options.ascii_only else "•"
     for sentence in sentences:
         console.print(f"{mark} {escape(sentence)}", soft_wrap=False)
+
+
+def _certain(facts: Summary) -> str:
+    from cpclean.analysis.certain_words import certain_words
+
+    share = f"[bold]{percent(facts.certain_share)}[/]"
+    if not facts.points_with_holes:
+        return f"{share} of {facts.points:,} predictions are certain"
+    told = (facts.certain, facts.points, facts.certain_share, facts.points_with_holes)
+    return certain_words(*told).replace(percent(facts.certain_share), share, 1)
 
 
 def _columns(number: int) -> str:

@@ -12,6 +12,9 @@ import click
 METRICS = ("euclidean", "manhattan", "chebyshev", "cosine", "linear", "rbf")
 KINDS = ("numeric", "categorical", "boolean", "date", "duration")
 PRIORS = ("label", "observed", "uniform", "holoclean")
+# As tables have them, whose module takes a while to load.
+MAX_EXACT = 5**4
+N_DRAWS = 64
 
 Command = Callable[..., Any]
 Given = TypeVar("Given")
@@ -36,6 +39,8 @@ class Training:
     encoding: str = "utf-8"
     decimal: str = "."
     drop_empty: bool = False
+    max_exact: int = MAX_EXACT
+    draws: int = N_DRAWS
 
 
 @dataclass(frozen=True)
@@ -118,6 +123,17 @@ def _training_options(command: Command, required: bool) -> Command:
             "--decimal", type=click.Choice([".", ","]), default=".",
             help="The decimal sign in text files.  [default: .]",
         ),
+        click.option(
+            "--max-exact", type=click.IntRange(min=1), default=MAX_EXACT, show_default=True,
+            metavar="N",
+            help="Rows whose holes can be filled in more ways than this are represented by draws "
+            "in shares and gains, rows to predict beyond a fifth of it; what is certain is proved "
+            "for all ways.",
+        ),
+        click.option(
+            "--draws", type=click.IntRange(min=2), default=N_DRAWS, show_default=True, metavar="N",
+            help="How many draws represent such a row.",
+        ),
     )  # fmt: skip
 
 
@@ -144,12 +160,13 @@ def validation_options(command: Command) -> Command:
         "validation",
         Validation,
         click.option(
-            "--val", metavar="FILE", help="Complete rows to predict, with or without labels."
+            "--val", metavar="FILE",
+            help="Rows to predict, with or without labels; they may have holes, too.",
         ),
         click.option(
             "--val-share", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.2,
             show_default=True,
-            help="Without --val: hold out this share of the rows, chosen among the complete ones.",
+            help="Without --val: hold out this share of the rows of every label, at random.",
         ),
         click.option(
             "--seed", type=click.IntRange(min=0), default=0, show_default=True,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from cpclean.cli.mistakes import note
 from cpclean.cli.options import (
     Training,
     Validation,
@@ -13,12 +15,16 @@ from cpclean.cli.options import (
     validation_options,
 )
 from cpclean.cli.output import for_people, output_options, ready, terminal, working, write
-from cpclean.cli.sessions import table_of
+from cpclean.cli.sessions import tell_draws
 from cpclean.cli.tasks import open_given
+from cpclean.intake.notes import Note
 
 if TYPE_CHECKING:
-    from cpclean.classifier import CertainKNeighborsClassifier
+    from cpclean.data.points import Points
     from cpclean.data.task import Task
+
+# Going through more combinations of a row than this is not proposed to anybody.
+MOST_COUNTED = 10**6
 
 
 @click.command(short_help="Which predictions are certain?")
@@ -30,19 +36,25 @@ def check(training: Training, validation: Validation, format_: str | None, out: 
 
     FILE is the training table, with holes. There is one line for every row of --val, or for every
     row held out: its number in its file, whether it is certain, the label that most of the prior
-    mass predicts, and the labels that at least one world predicts.
+    mass predicts, and the labels that at least one world predicts. A row to predict may have holes,
+    too: it is certain if the label is the same however they are filled.
 
     \b
     Example:
       cpclean check train.csv --label y --val val.csv
       cpclean check train.csv --label y --json > certain.json
     """
+    from cpclean.queries.certain import possible_labels
+    from cpclean.queries.shares import world_shares
+
     ready(out)
-    task, classifier = fitted(training, validation)
+    task = opened_task(training, validation)
+    asked = (task.dataset, task.points, training.neighbors, training.metric)
+    classes = task.dataset.classes
     with working("Looking at the predictions"):
-        possible = classifier.possible_labels(task.raw_points)
-        predicted = classifier.predict(task.raw_points)
-    classes = classifier.classes_
+        possible = possible_labels(*asked)
+        predicted = classes[world_shares(*asked).argmax(axis=1)]
+        tell_draws(task, training)
     certain = possible.sum(axis=1) == 1
     _told(
         task,
@@ -72,7 +84,9 @@ def count(
     """How many worlds predict each label: exact integers, however large.
 
     FILE is the training table, with missing values. In CSV and JSON, counts are text, because they
-    have more digits than a float can hold. --shares weights the worlds by the prior.
+    have more digits than a float can hold. --shares weights the worlds by the prior. A row to
+    predict that has holes is counted in every world and with every way of filling them. Counts
+    need all combinations of a row's holes: where these are too many, shares take their place.
 
     \b
     Example:
@@ -80,18 +94,83 @@ def count(
       cpclean count train.csv --label y --shares --format csv
     """
     ready(out)
-    task, classifier = fitted(training, validation)
+    task = opened_task(training, validation)
+    counted = task.points.n_points * [False] if shares else countable(task)
+    columns: dict[str, list[Any]] = {}
     with working("Counting worlds"):
-        found = (classifier.predict_proba if shares else classifier.world_counts)(task.raw_points)
-    as_text = digits_of if not for_people(format_, out) else short_count
-    columns = {
-        f"{'share' if shares else 'worlds'}: {label}": [
-            one if shares else as_text(one) for one in found[:, number].tolist()
-        ]
-        for number, label in enumerate(classifier.classes_)
-    }
-    what = "Share of the prior mass" if shares else "Worlds (digits)"
+        if any(counted):
+            as_text = short_count if for_people(format_, out) else digits_of
+            columns |= _counts(task, training, counted, as_text)
+        if not all(counted):
+            columns |= _shares(task, training, [not shares and one for one in counted])
+            tell_draws(task, training)
+    what = "Share of the prior mass" if not any(counted) else "Worlds (digits)"
     _told(task, columns, f"{what} behind each label", format_, out, right=tuple(columns))
+
+
+def countable(task: Task) -> list[bool]:
+    """For which points worlds can be counted; a note says why not for the others."""
+    data, points = task.dataset, task.points
+    if not data.is_exact:
+        most = max(data.arrays.count(row) for row in data.drawn_rows.tolist())
+        rows = tuple(task.row_names[data.drawn_rows].tolist())
+        values = {"count": len(rows), "limit": data.drawing.max_exact, "most": most}
+        if most <= MOST_COUNTED:
+            note(Note("uncounted_rows", None, rows, values))
+        else:
+            note(Note("uncountable_rows", None, rows, values))
+        return [False] * points.n_points
+    drawn = points.drawn.tolist()
+    if points.cells is not None:
+        from cpclean.intake.choices import EASIER
+
+        most = EASIER * max(map(points.cells.count, drawn))
+        rows = tuple(task.point_names[points.drawn].tolist())
+        if most <= MOST_COUNTED:
+            note(Note("uncounted_points", None, rows, {"count": len(rows), "most": most}))
+        else:
+            note(Note("uncountable_points", None, rows, {"count": len(rows)}))
+    left_out = set(drawn)
+    return [point not in left_out for point in range(points.n_points)]
+
+
+def _counts(
+    task: Task, training: Training, counted: list[bool], as_text: Callable[[int], str]
+) -> dict[str, list[Any]]:
+    """Exact counts as text; None for the points that are not counted."""
+    from cpclean.queries.shares import world_counts
+
+    points = _some(task.points, counted)
+    found = iter(world_counts(task.dataset, points, training.neighbors, training.metric).tolist())
+    lines = [next(found) if one else None for one in counted]
+    return {
+        f"worlds: {label}": [None if one is None else as_text(one[number]) for one in lines]
+        for number, label in enumerate(task.dataset.classes)
+    }
+
+
+def _some(points: Points, kept: list[bool]) -> Points:
+    """Those of the points that are kept, none of which is drawn."""
+    import numpy as np
+
+    from cpclean.data.points import Points
+
+    entries = np.array(kept)[points.owner]
+    owner = (np.cumsum(kept) - 1)[points.owner[entries]]
+    vectors = points.vectors[points.vector[entries]]
+    return Points.from_entries(vectors, owner, points.weight[entries])
+
+
+def _shares(task: Task, training: Training, left_out: list[bool]) -> dict[str, list[Any]]:
+    """Shares of the prior mass; None for the points that are left out."""
+    from cpclean.queries.shares import world_shares
+
+    found = world_shares(task.dataset, task.points, training.neighbors, training.metric)
+    lines = [None if out else one for out, one in zip(left_out, found.tolist(), strict=True)]
+    return {
+        f"share: {label}": [None if one is None else one[number] for one in lines]
+        for number, label in enumerate(task.dataset.classes)
+    }
 
 
 def digits_of(number: int) -> str:
@@ -116,14 +195,15 @@ def short_count(number: int, gap: str | None = None) -> str:
     return f"{digits[:4]}{gap}{digits[-4:]} ({len(digits)})"
 
 
-def fitted(training: Training, validation: Validation) -> tuple[Task, CertainKNeighborsClassifier]:
-    """The task, and a classifier fitted to its table."""
-    from cpclean.classifier import CertainKNeighborsClassifier
+def opened_task(training: Training, validation: Validation) -> Task:
+    """The task, once it is known that it can be asked about."""
+    from cpclean.queries.geometry import ask
+    from cpclean.queries.model import Model
 
     with working("Reading"):
         task = open_given(training, validation).task
-        made = CertainKNeighborsClassifier(training.neighbors, metric=training.metric)
-        return task, made.fit(table_of(task))
+        ask(task.dataset, task.points, Model(training.neighbors, training.metric))
+        return task
 
 
 def _told(

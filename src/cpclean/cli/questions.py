@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from cpclean.analysis.words import percent
 from cpclean.cli.sessions import table_of
 from cpclean.cli.typed_cells import shown
 
@@ -37,8 +36,9 @@ HELP = """\
 
 def progress(session: CleaningSession) -> str:
     """How many predictions are certain, in a few words."""
-    certain, points = int(session.certain.sum()), len(session.certain)
-    return f"{certain:,} of {points:,} predictions are certain ({percent(certain / points)})"
+    from cpclean.analysis.certain_words import certain_in
+
+    return certain_in(session.view)
 
 
 def listed(question: Question, more: bool = False) -> list[int]:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cpclean.analysis.words import percent
 from cpclean.cli.options import Training, Validation, training_options, validation_options
 from cpclean.cli.output import SCREEN, for_people, output_options, ready, working, write
-from cpclean.cli.sessions import open_session
+from cpclean.cli.questions import progress
+from cpclean.cli.sessions import open_session, tell_completions, tell_draws
 from cpclean.cli.tasks import open_given
 
 if TYPE_CHECKING:
@@ -52,11 +52,10 @@ def rank(
         from cpclean.analysis.ranking import ranking
 
         found = ranking(session)
+        tell_draws(task, training)
+        tell_completions(task)
     shown = found if top is None else found[:top]
-    title = (
-        f"{percent(session.certain_share)} of {len(session.certain):,} predictions are certain; "
-        f"{_what_helps(found, 'cells' if cells else 'rows')}"
-    )
+    title = f"{progress(session)}; {_what_helps(found, 'cells' if cells else 'rows')}"
     frame = _frame(shown, task, cells)
     if values:
         frame = _with_values(frame, task, training, together=for_people(format_, out))

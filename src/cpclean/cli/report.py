@@ -13,7 +13,7 @@ from cpclean.cli.mistakes import Mistake
 from cpclean.cli.options import Training, Validation, training_options, validation_options
 from cpclean.cli.output import check_writable, print_text, working
 from cpclean.cli.questions import progress
-from cpclean.cli.sessions import belongings, open_session
+from cpclean.cli.sessions import belongings, open_session, tell_completions, tell_draws
 from cpclean.cli.tasks import open_given
 
 if TYPE_CHECKING:
@@ -98,6 +98,8 @@ def report(
         known = _truth(truth, training, task)
     with working(f"Looking at {len(task.point_names)} predictions"):
         session = open_session(task, training, strategy, validation.seed)
+        tell_draws(task, training)
+        tell_completions(task)
         if log is not None:
             _take_in(session, log, task, training, validation)
     with working("Looking ahead") as say:

@@ -327,6 +327,7 @@ def _check_same(project: Project, before: Project, name: str) -> None:
 
 
 def _project(training: Training, validation: Validation, answers_per_row: int) -> Project:
+    from cpclean.cli.sessions import tell_completions, tell_draws
     from cpclean.cli.tasks import open_given
     from cpclean.projects.project import Project, Settings
     from cpclean.queries.model import Model
@@ -335,6 +336,8 @@ def _project(training: Training, validation: Validation, answers_per_row: int) -
         raise Mistake("name the label column with --label.")
     with working("Reading"):
         opened = open_given(training, validation)
+        tell_draws(opened.task, training)
+        tell_completions(opened.task)
     about = {
         "file": os.path.basename(training.file),
         "repairs": training.repairs,

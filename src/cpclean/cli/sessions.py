@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from cpclean.cli.mistakes import note
 from cpclean.cli.options import Training, Validation
 
 if TYPE_CHECKING:
@@ -34,6 +35,24 @@ def open_session(
         metric=training.metric,
         **limits,
     )
+
+
+def tell_draws(task: Task, training: Training) -> None:
+    """Print how many rows are drawn, and how far that takes shares off; nothing if none are."""
+    from cpclean.analysis.draw_errors import draws_note
+    from cpclean.queries.model import Model
+
+    model = Model(training.neighbors, training.metric)
+    if (found := draws_note(task.dataset, task.points, model)) is not None:
+        note(found)
+
+
+def tell_completions(task: Task) -> None:
+    """Print what a completion is, if some of the points have several."""
+    from cpclean.analysis.certain_words import completions_words
+
+    if words := completions_words(len(task.points.mixtures)):
+        note(words)
 
 
 def belongings(

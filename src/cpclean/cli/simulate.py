@@ -11,7 +11,7 @@ from cpclean.cli.charts import curves
 from cpclean.cli.mistakes import INTERRUPTED
 from cpclean.cli.options import Training, Validation, training_options, validation_options
 from cpclean.cli.output import for_people, output_options, ready, terminal, working, write
-from cpclean.cli.sessions import open_session
+from cpclean.cli.sessions import open_session, tell_completions
 from cpclean.cli.tasks import open_given
 from cpclean.progress_bar import progress_bar
 
@@ -98,6 +98,7 @@ def simulate(
     with working("Reading"):
         task = open_given(training, validation).task
         known = true_rows(truth, training, task)
+        tell_completions(task)
     found: dict[str, list[Step]] = {}
     interrupted = False
     for strategy in dict.fromkeys(strategies):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cpclean.cli.mistakes import Mistake, note
@@ -25,7 +26,8 @@ def open_given(training: Training, validation: Validation) -> Opened:
     if validation.val is not None:
         points = SourceFile.at(validation.val, points=True)
         to_predict = PointsFile(points, _layout(points.suffix, training))
-    opened = open_task(SourceFile.at(training.file), choices_of(training), to_predict)
+    choices = replace(choices_of(training), seed=validation.seed)
+    opened = open_task(SourceFile.at(training.file), choices, to_predict)
     for one in opened.notes:
         note(one)
     return opened
@@ -47,6 +49,8 @@ def choices_of(training: Training) -> Choices:
         prior=training.prior,
         drop_unlabelled=training.drop_unlabelled,
         drop_empty=training.drop_empty,
+        max_exact=training.max_exact,
+        n_draws=training.draws,
     )
 
 

@@ -137,9 +137,7 @@ class Points:
 
     def _take(self, arrays: RowArrays, drawing: Drawing) -> None:
         drawn = drawing.drawn_rows(arrays)
-        # One name for all points, which no row has: draws of rows are independent of theirs.
-        names = np.full(len(arrays.base), -1, dtype=np.int64)
-        short = drawing.drawn(arrays, drawn, names)
+        short = drawing.drawn(arrays, drawn, np.zeros(len(arrays.base), dtype=np.int64))
         vectors, weight = _written_out(short)
         self._hold(vectors, np.repeat(np.arange(len(short.base)), short.counts()), weight)
         self.drawn, self.cells = drawn, arrays if len(drawn) else None

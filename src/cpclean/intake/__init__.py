@@ -4,6 +4,7 @@
     choices, source_file                what a person chose; a file and its bytes
     layout, reading, formats            how text files are written; files to frames, frames to files
     checking, holding, predicting       what is refused; rows held out; rows to predict
+    same_rows                           rows that are in two files
     notes, remarks, sentences           what there is to say about a file, and how it is said
     typed_repairs                       candidates that a person types
     textfile, writing, cleaned          the cleaned table, with every other byte as it was

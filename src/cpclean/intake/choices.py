@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from cpclean.data.drawing import N_DRAWS
+from cpclean.data.table import MAX_EXACT
 from cpclean.intake.layout import Layout
 from cpclean.intake.source_file import SourceFile
 
@@ -13,6 +15,8 @@ MAYBE_NULL = frozenset({"?", "-", "--", ".", "unknown", "missing", "nil"})
 # More columns than this are refused: each is at least one dimension of the space, and every
 # distance becomes much like every other.
 MOST_COLUMNS = 2000
+# How many times more candidates a training row may have than a row to predict before it is drawn.
+EASIER = 5
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,9 @@ class Choices:
         Whether rows without a label are left out; otherwise they are refused.
     drop_empty : bool
         The same for rows with nothing but a label.
+    max_exact, n_draws, seed : int
+        Rows with more candidates than `max_exact` are represented by so many draws, by this seed;
+        rows to predict beyond a fifth of it, because each completion costs a look at the table.
     """
 
     label: str = ""
@@ -53,11 +60,14 @@ class Choices:
     prior: str = "label"
     drop_unlabelled: bool = False
     drop_empty: bool = False
+    max_exact: int = MAX_EXACT
+    n_draws: int = N_DRAWS
+    seed: int = 0
 
 
 @dataclass(frozen=True)
 class HoldOut:
-    """Validation points are held out: a share of all rows, drawn from the complete ones."""
+    """Validation points are held out: a share of the rows of every label, at random."""
 
     share: float = 0.2
     seed: int = 0
@@ -65,7 +75,7 @@ class HoldOut:
 
 @dataclass(frozen=True)
 class PointsFile:
-    """Validation points are the complete rows of another file, which may be written otherwise."""
+    """Validation points are the rows of another file, which may be written otherwise."""
 
     source: SourceFile
     layout: Layout | None = None

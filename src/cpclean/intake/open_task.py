@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from cpclean.data.table import IncompleteTable
 from cpclean.data.task import Task
 from cpclean.errors import TableWarning
 from cpclean.intake.checking import check_columns, check_rows, check_width
-from cpclean.intake.choices import Choices, ToPredict
+from cpclean.intake.choices import EASIER, Choices, ToPredict
 from cpclean.intake.cleaned import Original
 from cpclean.intake.notes import Note
 from cpclean.intake.predicting import as_classes, rows_to_predict
@@ -42,12 +42,15 @@ class Opened:
         What the cleaned table is written from.
     notes : tuple of Note or TableWarning
         What a person should know about it; `cpclean.intake.sentences.said` says it.
+    held_out : bool
+        Whether the points are rows of the same file.
     """
 
     task: Task
     source: SourceFile
     original: Original
     notes: tuple[Remark, ...]
+    held_out: bool = False
 
 
 def read_whole(source: SourceFile, choices: Choices) -> Any:
@@ -78,7 +81,7 @@ def open_task(source: SourceFile, choices: Choices, to_predict: ToPredict) -> Op
     >>> source = SourceFile("'small.csv'", ".csv", lambda: content)
     >>> opened = open_task(source, Choices("buys"), HoldOut(0.25))
     >>> opened.task.row_names.tolist(), opened.task.point_names.tolist()
-    ([0, 1, 2], [3])
+    ([0, 1, 3], [2])
     """
     notes: list[Remark] = []
     with noted(notes):
@@ -95,16 +98,21 @@ def open_task(source: SourceFile, choices: Choices, to_predict: ToPredict) -> Op
         table = _table(frame, given, rest, choices)
         labels, more = as_classes(found, table.dataset.classes.tolist())
         notes += [*found.notes, *more]
+        points = table.points(
+            found.frame if found.domains is None else DomainTable(found.frame, found.domains),
+            max_completions=max(1, choices.max_exact // EASIER),
+        )
         task = Task.of(
             table,
-            found.frame,
+            points,
             labels,
             row_names=rest[table.rows_kept],
             point_names=found.numbers,
             frame=given,
         )
+        task = replace(task, raw_points=found.frame)
     original = Original(whole, source.text(choices.layout), choices.domains, source.whole_columns)
-    return Opened(task, source, original, tuple(notes))
+    return Opened(task, source, original, tuple(notes), found.held_out)
 
 
 def _table(frame: Any, given: Any, rest: Ints, choices: Choices) -> IncompleteTable:
@@ -129,6 +137,9 @@ def _table(frame: Any, given: Any, rest: Ints, choices: Choices) -> IncompleteTa
         prior=choices.prior,
         kinds=kinds,
         null_tokens=choices.null_tokens,
+        max_exact=choices.max_exact,
+        n_draws=choices.n_draws,
+        random_state=choices.seed,
         drop_unlabelled=choices.drop_unlabelled,
     )
 

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from cpclean.data.domains import plain_frame
+from cpclean.data.domains import Domains, DomainTable, plain_frame
 from cpclean.data.incomplete import Ints
+from cpclean.data.rows import Bools
 from cpclean.errors import offenders
 from cpclean.intake.checking import check_finite, check_width
 from cpclean.intake.choices import Choices, HoldOut, PointsFile, ToPredict
-from cpclean.intake.holding import complete_rows, empty_columns, held_out
+from cpclean.intake.holding import (
+    columns_that_count,
+    differ_in_holes,
+    held_out,
+    rows_with_holes,
+)
 from cpclean.intake.notes import Note
+from cpclean.intake.same_rows import rows_in_both
 from cpclean.intake.sentences import refusal
 from cpclean.intake.source_file import SourceFile
 
 
 @dataclass(frozen=True)
 class RowsToPredict:
-    """Complete rows, where they stand in their file, and their labels if they are known."""
+    """Rows with or without holes, where they stand in their file, and their labels if known."""
 
     frame: Any
     numbers: Ints
@@ -30,6 +37,7 @@ class RowsToPredict:
     file: str
     held_out: bool
     notes: tuple[Note, ...] = ()
+    domains: Domains | None = None  # what their cells can be, where their file lists it
 
 
 def rows_to_predict(
@@ -38,72 +46,115 @@ def rows_to_predict(
     """The rows that a table is to predict; the frame is without the columns that are dropped."""
     if isinstance(given, HoldOut):
         return _held_out(frame, source, choices, given)
-    return _of_file(frame, choices, given)
+    return _of_file(frame, source, choices, given)
 
 
 def _held_out(frame: Any, source: SourceFile, choices: Choices, given: HoldOut) -> RowsToPredict:
-    """Complete rows at random; the table keeps the rest."""
+    """Rows at random, the same share of every label; the table keeps the rest."""
     if choices.domains:
         raise refusal("domains_points")
-    complete = complete_rows(frame)
-    wanted = round(given.share * len(frame))
-    if not len(complete):
-        raise refusal("none_complete", file=source.called)
-    if not wanted:
-        raise refusal(
-            "share_of_none", share=given.share, percent=100 * given.share, count=len(frame)
-        )
-    labels = frame[choices.label]
-    empty = frame.drop(columns=choices.label).isna().all(axis=1)  # nothing is learnt from these
-    held = held_out(complete, labels.mask(empty), wanted, given.seed)
+    labels, features = frame[choices.label], frame.drop(columns=choices.label)
+    usable = labels.mask(features.isna().all(axis=1))  # nothing is learnt from the others
+    held = held_out(usable, given.share, given.seed)
     if not len(held):
-        raise refusal("labels_once", file=source.called)
-    notes: tuple[Note, ...] = ()
-    if wanted > len(complete):
-        values = {"wanted": wanted, "complete": len(complete), "held": len(held)}
-        notes = (Note("fewer_held", values=values),)
-    points = frame.iloc[held].drop(columns=choices.label)
-    return RowsToPredict(points, held, labels.iloc[held].to_numpy(), source.called, True, notes)
-
-
-def _of_file(frame: Any, choices: Choices, given: PointsFile) -> RowsToPredict:
-    """The complete rows of another file; columns that are empty in training may be so here."""
-    source = given.source
-    found = plain_frame(
-        source.read(
-            given.layout,
-            null_tokens=choices.null_tokens,
-            kinds=choices.kinds,
-            domains=choices.domains,
-        )
+        sizes = usable.value_counts()
+        if not (sizes > 1).any():
+            raise refusal("labels_once", file=source.called)
+        n_rows = int(sizes.sum())
+        raise refusal("share_of_none", share=given.share, percent=100 * given.share, count=n_rows)
+    with_holes = rows_with_holes(features, columns_that_count(features))
+    notes = _about_held(held, with_holes, usable.notna().to_numpy())
+    return RowsToPredict(
+        features.iloc[held], held, labels.iloc[held].to_numpy(), source.called, True, notes
     )
+
+
+def _about_held(held: Ints, with_holes: Bools, usable: Bools) -> tuple[Note, ...]:
+    """How many rows were held out, and whether they are like the others."""
+    others = usable.copy()
+    others[held] = False
+    n_holes = int(with_holes[held].sum())
+    told = Note("held_out", values={"count": len(held), "holes": n_holes})
+    if not differ_in_holes(with_holes[held], with_holes[others]):
+        return (told,)
+    there = {"others": int(others.sum()), "other_holes": int(with_holes[others].sum())}
+    return told, Note("held_out_differs", values={**told.values, **there})
+
+
+def _of_file(frame: Any, trained: SourceFile, choices: Choices, given: PointsFile) -> RowsToPredict:
+    """All rows of another file, in its order."""
+    source = given.source
+    read = source.read(
+        given.layout,
+        null_tokens=choices.null_tokens,
+        kinds=choices.kinds,
+        domains=choices.domains,
+    )
+    found = plain_frame(read)
     check_width(found, source, given.layout)
     found = found.drop(columns=[name for name in found.columns if str(name) in choices.drop])
     check_finite(found, source)
-    notes, labels = [], None
-    column = found.get(choices.label)
-    found = found.drop(columns=choices.label, errors="ignore")
-    needed = found.drop(columns=empty_columns(frame), errors="ignore")
-    complete = np.flatnonzero(needed.notna().all(axis=1).to_numpy())
-    if not len(complete):
-        raise refusal("points_holes", file=source.called)
+    labels, column = None, found.get(choices.label)
+    features = frame.drop(columns=choices.label)
+    points = _aligned(found.drop(columns=choices.label, errors="ignore"), features, source, trained)
     about = {"file": source.called, "total": len(found)}
-    if len(complete) < len(found):
-        n_left_out = len(found) - len(complete)
-        notes.append(Note("points_left_out", values={**about, "count": n_left_out}))
+    notes = _about_holes(points, features, about)
     if column is not None:
-        known = column.iloc[complete].notna()
-        labels = column.iloc[complete].to_numpy() if known.all() else None
+        known = column.notna()
+        labels = column.to_numpy() if known.all() else None
         if known.any() and labels is None:
             notes.append(Note("points_unlabelled", values={**about, "count": int((~known).sum())}))
+    if not choices.domains:
+        mine, theirs = (frame, found) if labels is not None else (features, points)
+        notes += _about_both(mine, theirs, trained, about)
+    listed = read.repairs if isinstance(read, DomainTable) else None
     return RowsToPredict(
-        found.iloc[complete],
-        complete,
-        labels,
-        source.called,
-        False,
-        tuple(notes),
+        points, np.arange(len(points)), labels, source.called, False, tuple(notes), listed
     )
+
+
+def _aligned(points: Any, features: Any, source: SourceFile, trained: SourceFile) -> Any:
+    """The points with the table's columns, in its order; a column may be empty, but not absent."""
+    absent = [str(name) for name in features.columns if name not in points.columns]
+    extra = offenders(repr(str(name)) for name in points.columns if name not in features.columns)
+    files = {"file": source.called, "trained": trained.called}
+    if absent:
+        instead = f", and has {extra} instead" if extra else ""
+        told = {**files, "names": offenders(map(repr, absent)), "instead": instead}
+        raise refusal("points_lack", absent[0], (), **told)
+    if extra:
+        raise refusal("points_more", None, (), **files, names=extra)
+    return points[list(features.columns)]
+
+
+def _about_holes(points: Any, features: Any, about: Mapping[str, Any]) -> list[Note]:
+    """How many points have holes, and of which nothing is known."""
+    columns = columns_that_count(features)
+    with_holes = rows_with_holes(points, columns)
+    notes = []
+    if with_holes.any():
+        notes.append(Note("points_holes", values={**about, "count": int(with_holes.sum())}))
+    empty = tuple(np.flatnonzero(points[columns].isna().all(axis=1)).tolist()) if columns else ()
+    if empty:
+        notes.append(Note("points_empty", rows=empty, values={**about, "count": len(empty)}))
+    return notes
+
+
+def _about_both(
+    mine: Any, theirs: Any, trained: SourceFile, about: Mapping[str, Any]
+) -> list[Note]:
+    """Which points are training rows, too."""
+    twins = rows_in_both(mine, theirs)
+    (rows,) = np.nonzero(twins >= 0)
+    if not len(rows):
+        return []
+    values = {
+        **about,
+        "count": len(rows),
+        "trained": trained.called,
+        "there": offenders(twins[rows].tolist()),
+    }
+    return [Note("points_in_training", rows=tuple(rows.tolist()), values=values)]
 
 
 def as_classes(

@@ -181,25 +181,18 @@ _ROWS = {
         "Tick “leave out rows with nothing but a label” to go on without them.",
         field="drop_empty",
     ),
-    "none_complete": Saying(
-        "no row of {file} is complete, so none can be held out to validate with.",
-        "Name complete rows.",
-        "Name complete rows with --val.",
-        "Give complete rows in a file of their own.",
-        field="share",
-    ),
     "labels_once": Saying(
         "every label of {file} is on one row only, so none can be held out to validate with.",
-        "Name complete rows.",
-        "Name complete rows with --val.",
-        "Give complete rows in a file of their own.",
+        "Name rows to predict.",
+        "Name rows to predict with --val.",
+        "Give rows to predict in a file of their own.",
         field="share",
     ),
     "share_of_none": Saying(
         "a share of {share:g} of {count:row|rows} rounds to no row.",
         "Hold out a larger share, or name rows.",
         "Take a larger --val-share, or name rows with --val.",
-        "Take a larger share, or give complete rows in a file of their own.",
+        "Take a larger share, or give rows to predict in a file of their own.",
         page_what="{percent:g} % of {count:row|rows} rounds to no row.",
         field="share",
     ),
@@ -209,8 +202,18 @@ _ROWS = {
         "Name the validation rows with --val.",
         field="share",
     ),
-    "points_holes": _everywhere(
-        "every row of {file} has holes; points to predict have to be complete.", field="points"
+    "points_lack": Saying(
+        "{file} must have the columns of {trained}; it lacks {names}{instead}.",
+        "Add them, with empty cells if nothing is known there, or drop them from the table.",
+        "Add them, with empty cells if nothing is known there, or leave them out: --drop "
+        "{column:sh}.",
+        "Add them, with empty cells if nothing is known there, or leave them out below.",
+        field="points",
+    ),
+    "points_more": _everywhere(
+        "{file} must have the columns of {trained}; it also has {names}.",
+        "Take them out of {file}.",
+        field="points",
     ),
     "points_labels": _everywhere(
         "validation labels must be among those of the table, {known}; got {got}.",
@@ -227,17 +230,71 @@ _REMARKS = {
     "points_unlabelled": _everywhere(
         "of {total:row|rows} of {file}, {count:has|have} no label, so accuracy is not known."
     ),
-    "points_left_out": _everywhere(
-        "of {total:row|rows} of {file}, {count:has holes and is|have holes and are} left out: "
-        "points to predict have to be complete."
+    "points_holes": _everywhere(
+        "of {total:row|rows} of {file}, {count:has|have} holes: each is predicted over all ways of "
+        "filling them, as likely as in the training table."
+    ),
+    "points_empty": _everywhere(
+        "nothing is known of {count:row|rows} of {file} (row {rows}): such a row can be any, and "
+        "its shares are those of a row that nobody has looked at."
+    ),
+    "points_in_training": _everywhere(
+        "of {total:row|rows} of {file}, {count:is|are} in {trained}, too: row {rows}, there row "
+        "{there}. Predicting a row from itself says little about others."
     ),
     "points_unknown": _everywhere(
         "of {total:row|rows} to predict, {count:has|have} a label that no training row has, such "
         "as {got}: whatever is predicted there counts as wrong."
     ),
-    "fewer_held": _everywhere(
-        "{wanted:row was|rows were} to be held out, but only {complete:row is|rows are} complete; "
-        "{held:of them is|of them are} held out."
+    "held_out": _everywhere(
+        "{count:row is|rows are} held out to be predicted; {holes:has|have} holes."
+    ),
+    "held_out_differs": Saying(
+        "{holes:,} of {count:row|rows} held out have holes, and {other_holes:,} of {others:,} "
+        "others: what is found for these rows may not be true of rows like the others.",
+        "Hold out other rows with another seed.",
+        "Hold out other rows with another --seed.",
+        "Hold out another share of the rows.",
+        field="share",
+    ),
+    "uncounted_rows": Saying(
+        "worlds are not counted, because {count:row has|rows have} more than {limit:,} "
+        "combinations (row {rows}); shares of the prior mass are given instead.",
+        "max_exact={most} goes through all of them.",
+        "--max-exact {most} goes through all of them, in time and memory that grow with that "
+        "number.",
+    ),
+    "uncountable_rows": Saying(
+        "worlds are not counted, because {count:row has|rows have} more than {limit:,} "
+        "combinations, and far too many to go through (row {rows}); shares of the prior mass are "
+        "given instead.",
+        terminal="--drop leaves out a column with many holes.",
+    ),
+    "uncounted_points": Saying(
+        "worlds are not counted for {count:row|rows} to predict that can be filled in too many "
+        "ways to go through (row {rows}); shares of the prior mass are given instead.",
+        terminal="--max-exact {most} goes through all of them, in time that grows with it.",
+    ),
+    "uncountable_points": _everywhere(
+        "worlds are not counted for {count:row|rows} to predict that can be filled in far too many "
+        "ways to go through (row {rows}); shares of the prior mass are given instead."
+    ),
+    "drawn_rows": Saying(
+        "{count:row has|rows have} more than {limit:,} combinations: shares use {draws:,} draws of "
+        "each and are off by {error}.",
+        "More n_draws are closer.",
+        "More --draws are closer.",
+    ),
+    "drawn_points": Saying(
+        "{to_predict:row|rows} to predict can be filled in too many ways to go through: shares use "
+        "{point_draws:,} draws of each and are off by {error}."
+    ),
+    "drawn_both": Saying(
+        "{count:row has|rows have} more than {limit:,} combinations, and {to_predict:row|rows} to "
+        "predict too many to go through: shares use {draws:,} draws of each and are off by "
+        "{error}.",
+        "More n_draws are closer.",
+        "More --draws are closer.",
     ),
     "maybe_null": Saying(
         "column {column!r} holds {value!r} {count:time|times}.",
@@ -295,6 +352,8 @@ SAYINGS: dict[str, Saying] = {**_FILES, **_COLUMNS, **_ROWS, **_REMARKS, **_DOUB
 _NAMES: dict[str, dict[str, str]] = {
     "n_neighbors": {"terminal": "--neighbors", "page": "the number of neighbours"},
     "kinds": {"terminal": "--kind"},
+    "max_exact": {"terminal": "--max-exact"},
+    "n_draws": {"terminal": "--draws"},
 }
 # The way out of what these rooms say about a field.
 _WAYS: dict[str, dict[str, str]] = {

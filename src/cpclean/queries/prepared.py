@@ -54,8 +54,7 @@ def prepared_rows(data: IncompleteDataset) -> Prepared:
         boxes = rows.boxes
         sizes = np.maximum(np.abs(boxes.low).max(axis=0), np.abs(boxes.high).max(axis=0))
         given = data.unpinned.arrays
-        # A drawn row is one cell; once more is known of it, it may be several.
-        most_cells = int(max(given.n_cells.max(), data.arrays.n_cells.max()))
+        most_cells = int(given.n_cells.max())
         data.derived[Prepared] = Prepared(
             rows=rows,
             place=np.argsort(rows.order),

@@ -6,9 +6,10 @@ Requests never wait for it. It publishes where things stand as one value that is
 1. takes in what people answered, here or in other processes, and ranks the rows anew;
 2. works out what the candidates of the next questions would settle;
 3. works out the accuracy, if the labels are known;
-4. simulates how it will go on.
+4. simulates how it will go on;
+5. finds out how far shares are off, if rows are represented by draws.
 
-Between any two small pieces of 2 to 4 it looks for news.
+Between any two small pieces of 2 to 5 it looks for news.
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ from copy import copy
 from dataclasses import dataclass
 from threading import Condition, Event, Thread
 
+from cpclean.analysis.draw_errors import draws_note
 from cpclean.analysis.forecast import Course, Forecast
 from cpclean.analysis.ranking import rows_to_ask
 from cpclean.cleaning.session import CleaningSession
 from cpclean.cleaning.view import SessionView
 from cpclean.data.rows import Floats
 from cpclean.errors import CPCleanError, StorageError
+from cpclean.intake.sentences import said
 from cpclean.projects.project import Project
 from cpclean.storage.contract import Storage
 from cpclean.storage.events import Event as LogEvent
@@ -93,6 +96,7 @@ class Engine:
         self.now: Now | None = None
         self.accuracy: float | None = None
         self.outlook: Course | None = None
+        self.draws: str | None = None  # None until it is worked out
         self.trouble: str | None = None
         self.details: dict[int, Detail] = {}
         self.version = 0
@@ -277,7 +281,9 @@ class Engine:
         if self._turn and self._look_further(now):
             return True
         old = [row for row in now.ranking[:AHEAD] if self.details[row].version != now.version]
-        return self._explain(now, old[0]) if old else self._look_further(now)
+        if old:
+            return self._explain(now, old[0])
+        return self._look_further(now) or self._look_at_draws(now)
 
     def _explain(self, now: Now, row: int) -> bool:
         """Work out what the candidates of a row would settle."""
@@ -299,5 +305,16 @@ class Engine:
         if self._forecast.finished or early:
             self.outlook = self._forecast.course()
             self._foreseen |= self._forecast.finished
+            self._publish()
+        return True
+
+    def _look_at_draws(self, now: Now) -> bool:
+        """Once, how far the shares of the first look are off; whether that was still to do."""
+        if self.draws is not None:
+            return False
+        view = now.view
+        found = draws_note(view.start, view.points, view.model)
+        self.draws = "" if found is None else said(found, "page")
+        if found is not None:
             self._publish()
         return True

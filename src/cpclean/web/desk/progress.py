@@ -26,6 +26,7 @@ def progress_of(engine: Engine, project: Project) -> ProgressView:
         return ProgressView(
             version, 0, n_rows, n_rows, 0.0, 0, n_points, [], [], [], [], None, target,
             None, [], 0, None, False, True, trouble=engine.trouble,
+            points_with_holes=len(project.task.points.mixtures),
         )  # fmt: skip
     view, ledger, outlook = now.view, now.ledger, engine.outlook
     return ProgressView(
@@ -55,6 +56,8 @@ def progress_of(engine: Engine, project: Project) -> ProgressView:
         answers_per_row=ledger.answers_per_row,
         trouble=engine.trouble,
         left_out=[f"Event {number}: {why}" for number, why in ledger.left_out.items()],
+        points_with_holes=len(view.points.mixtures),
+        draws=engine.draws or "",
     )
 
 

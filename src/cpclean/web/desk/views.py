@@ -120,6 +120,12 @@ class ProgressView:
         Rows with holes; those that are neither settled nor skipped.
     certain_share, certain, points
         The share and the number of certain predictions, and how many there are.
+    points_with_holes : int
+        Predictions of rows with holes of their own. If there are any, `certain_share` is that of
+        their completions, by weight, and `certain` counts predictions of which all are certain.
+    draws : str
+        How far shares are off where rows are represented by draws; "" where none are, or where
+        that is not worked out yet.
     curve : list of (answers, share)
         How it came about.
     expected, low, high : list of (answers, share)
@@ -163,6 +169,8 @@ class ProgressView:
     answers_per_row: int = 1
     trouble: str | None = None
     left_out: list[str] = field(default_factory=list)
+    points_with_holes: int = 0
+    draws: str = ""
 
     @property
     def all_certain(self) -> bool:

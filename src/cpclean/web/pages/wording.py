@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 import jinja2
 
+from cpclean.analysis.certain_words import certain_words, completions_words
 from cpclean.analysis.words import count, listed, percent, shortened, small
 from cpclean.web.desk.views import CellView, ProgressView, QuestionView
+from cpclean.web.pages.forms import sentence
 
 _KINDS = {
     "numeric": "a number",
@@ -104,7 +106,11 @@ def answer(text: str | None) -> str:
 def outlook(progress: ProgressView) -> str:
     """What the picture of the progress shows, in a sentence or two."""
     now = f"{percent(progress.certain_share)} of {count(progress.points, 'prediction')}"
-    said = f"After {count(progress.answers, 'row')}, {now} {_are(progress)} certain."
+    now = f"{now} {_are(progress)} certain"
+    if progress.points_with_holes:
+        told = (progress.certain, progress.points, progress.certain_share)
+        now = certain_words(*told, progress.points_with_holes)
+    said = f"After {count(progress.answers, 'row')}, {now}."
     if progress.all_certain:
         return f"{said} No further answer can change a prediction."
     if progress.to_target is None:
@@ -133,6 +139,7 @@ def add_words(templates: jinja2.Environment) -> None:
     templates.filters |= {
         "percent": percent, "takes": takes, "estimate": estimate, "seconds": seconds,
         "gain": gain, "size": size, "people": people, "answer": answer, "listed": _all_listed,
+        "completions": completions_words, "sentence": sentence,
     }  # fmt: skip
 
 

@@ -1,0 +1,240 @@
+"""A table in which every row has a hole, and rows to predict with holes: through every command."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from oracle import world_counts as counted_by_hand
+
+from cpclean import IncompleteTable, is_certain, share_errors, world_counts
+from cpclean.cli import main
+
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "tables"
+NAMES = ("age", "size", "city")
+
+
+def run(*args: str, **options):
+    return CliRunner().invoke(main, args, **options)
+
+
+def whole(n_rows: int, seed: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    buys = rng.integers(2, size=n_rows)
+    return pd.DataFrame(
+        {
+            "age": rng.integers(20, 50, n_rows) + 20 * buys,
+            "size": (rng.normal(size=n_rows) + buys).round(2),
+            "city": np.array(["Ulm", "Bonn"])[np.arange(n_rows) // 3 % 2],
+            "y": np.where(buys, "yes", "no"),
+        }
+    )
+
+
+def holed(frame: pd.DataFrame, per_row: int = 1) -> pd.DataFrame:
+    """With so many holes in every row."""
+    made = frame.astype(object)
+    for row in range(len(made)):
+        for hole in range(per_row):
+            made.loc[row, NAMES[(row + hole) % 3]] = None
+    return made
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """train.csv without a complete row, its truth, and val.csv likewise."""
+    monkeypatch.chdir(tmp_path)
+    truth = whole(30)
+    truth.to_csv("truth.csv", index=False)
+    holed(truth).to_csv("train.csv", index=False)
+    val = holed(whole(9, seed=1))
+    val.loc[4, list(NAMES)] = None
+    val.to_csv("val.csv", index=False)
+    return tmp_path
+
+
+COMMANDS = {
+    "inspect": ("--samples", "1"),
+    "check": (),
+    "count": (),
+    "rank": (),
+    "clean": ("--budget", "3", "--oracle", "truth.csv"),
+    "simulate": ("--truth", "truth.csv", "--budget", "2"),
+    "report": ("--static", "-o", "report.html"),
+    "bench": ("--repeat", "1"),
+}
+
+
+@pytest.mark.parametrize("val", [(), ("--val", "val.csv")], ids=["share", "file"])
+@pytest.mark.parametrize("verb", COMMANDS)
+def test_every_command(verb, val, files):
+    result = run(verb, "train.csv", "--label", "y", *val, *COMMANDS[verb])
+    assert result.exit_code == 0, result.output
+    told = result.stderr
+    if val:
+        assert "Note: of 9 rows of 'val.csv', 9 have holes: each is predicted over all" in told
+        assert "Note: nothing is known of 1 row of 'val.csv' (row 4): such a row can be any" in told
+    else:
+        assert "Note: 6 rows are held out to be predicted; 6 have holes." in told
+    n_points = 9 if val else 6
+    of_completions = verb in ("inspect", "rank", "clean", "simulate", "report")
+    explained = f"Note: {n_points} rows to predict have holes, which answers cannot fill. A compl"
+    assert (explained in told) == of_completions
+    if verb in ("inspect", "clean"):
+        both = rf"\d+% of the completions are certain, all of them for \d of {n_points} predictions"
+        assert re.search(both, " ".join(result.stdout.split()))
+    if verb == "report":
+        page = Path("report.html").read_text("utf-8")
+        assert "A completion is one way of filling them" in page
+        assert f"of {n_points} predictions" in page
+
+
+def test_check_and_count_are_those_of_the_queries(files):
+    given = ("train.csv", "--label", "y", "--val", "val.csv", "--json")
+    table = IncompleteTable(pd.read_csv("train.csv"), label="y")
+    points = table.points(pd.read_csv("val.csv"))
+    checked, counted = json.loads(run("check", *given).stdout), run("count", *given)
+    assert [one["row"] for one in checked] == list(range(9))
+    assert [one["certain"] for one in checked] == is_certain(table.dataset, points).tolist()
+    worlds = world_counts(table.dataset, points)
+    found = json.loads(counted.stdout)
+    assert [[int(one["worlds: no"]), int(one["worlds: yes"])] for one in found] == worlds.tolist()
+    completions = np.bincount(points.owner)
+    assert (worlds.sum(axis=1) == [table.dataset.n_worlds * int(one) for one in completions]).all()
+
+
+def test_counts_go_through_worlds_and_completions(tmp_path, monkeypatch):
+    """As brute force does, for a table that is small enough."""
+    monkeypatch.chdir(tmp_path)
+    train = pd.DataFrame(
+        {"a": [1.0, None, 3.0, 4.0], "b": [2.0, 1.0, None, 0.0], "y": list("uvuv")}
+    )
+    val = pd.DataFrame({"a": [None, 2.0, None], "b": [1.0, None, None]})
+    train.to_csv("train.csv", index=False)
+    val.to_csv("val.csv", index=False)
+    given = ("count", "train.csv", "--label", "y", "--val", "val.csv", "-k", "1", "--json")
+    found = json.loads(run(*given).stdout)
+    table = IncompleteTable(train, label="y")
+    points, data = table.points(val), table.dataset
+    rows = [data.candidates(row).tolist() for row in range(data.n_rows)]
+    for point, one in enumerate(found):
+        entries = points.entries(point)
+        expected = np.zeros(2, dtype=int)
+        for vector in points.vectors[points.vector[entries]].tolist():
+            expected += counted_by_hand(rows, data.codes.tolist(), 2, None, vector, 1)
+        assert [int(one["worlds: u"]), int(one["worlds: v"])] == expected.tolist()
+
+
+# -- rows with many holes --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def drawn(tmp_path, monkeypatch):
+    """Two holes in every row, which are 25 or 15 combinations."""
+    monkeypatch.chdir(tmp_path)
+    holed(whole(24), per_row=2).to_csv("train.csv", index=False)
+    holed(whole(8, seed=1)).to_csv("val.csv", index=False)
+    return tmp_path
+
+
+@pytest.mark.parametrize("verb", ["inspect", "check", "count", "rank", "clean", "report"])
+def test_draws_and_their_error_are_told(verb, drawn):
+    more = ("--out", "report.html", "--static") if verb == "report" else ()
+    options = ("--max-exact", "9", "--draws", "8", "--val", "val.csv", *more)
+    result = run(verb, "train.csv", "--label", "y", *options, input="q\n")
+    assert result.exit_code == 0, result.output
+    table = IncompleteTable(pd.read_csv("train.csv"), label="y", max_exact=9, n_draws=8)
+    points = table.points(pd.read_csv("val.csv"), max_completions=1)
+    error = share_errors(table.dataset, points).max(axis=1).mean()
+    assert len(points.drawn) == 8
+    assert (
+        "Note: 24 rows have more than 9 combinations, and 8 rows to predict too many to go "
+        f"through: shares use 8 draws of each and are off by about {error:.1g}. More --draws"
+    ) in result.stderr
+    if verb == "report":
+        assert f"and are off by about {error:.1g}." in Path("report.html").read_text("utf-8")
+
+
+def test_rows_that_are_drawn_alone(drawn):
+    whole(8, seed=1).to_csv("val.csv", index=False)
+    given = ("train.csv", "--label", "y", "--val", "val.csv", "--max-exact", "9")
+    told = run("check", *given).stderr
+    found = re.search(r"Note: 24 rows have more than 9 combinations: shares use 64 draws of", told)
+    assert found, told
+    assert "Note:" not in run("check", *given[:-2]).stderr, "25 are few enough otherwise"
+    seeds = {run("count", *given, "--shares", "--seed", seed).stdout for seed in "0011"}
+    assert len(seeds) == 2, "draws depend on the seed alone"
+
+
+def test_worlds_that_are_not_counted(drawn):
+    given = ("count", "train.csv", "--label", "y", "--val", "val.csv")
+    result = run(*given, "--max-exact", "9", "--json")
+    assert result.exit_code == 0, result.output
+    assert (
+        "Note: worlds are not counted, because 24 rows have more than 9 combinations (row 0, 1, 2 "
+        "and 21 more); shares of the prior mass are given instead. --max-exact 25 goes through all "
+    ) in result.stderr
+    shares = run(*given, "--max-exact", "9", "--shares", "--json")
+    assert json.loads(result.stdout) == json.loads(shares.stdout)
+    assert set(json.loads(result.stdout)[0]) == {"row", "share: no", "share: yes", "label"}
+    assert "worlds: no" in json.loads(run(*given, "--max-exact", "25", "--json").stdout)[0]
+
+
+def test_points_that_are_not_counted(files):
+    given = ("count", "train.csv", "--label", "y", "--val", "val.csv")
+    result = run(*given, "--max-exact", "100", "--json")
+    told = re.search(
+        r"not counted for 1 row to predict that can be filled in too many ways to go through "
+        r"\(row 4\); shares of the prior mass are given instead\. --max-exact (\d+) goes",
+        result.stderr,
+    )
+    assert told, result.stderr
+    found, exact = json.loads(result.stdout), json.loads(run(*given, "--json").stdout)
+    assert [one["row"] for one in found] == list(range(9))
+    for one, other in zip(found, exact, strict=True):
+        counts = [one["worlds: no"], one["worlds: yes"]]
+        shares = [one["share: no"], one["share: yes"]]
+        if one["row"] == 4:
+            assert counts == [None, None]
+            assert sum(shares) == pytest.approx(1)
+        else:
+            assert shares == [None, None]
+            assert counts == [other["worlds: no"], other["worlds: yes"]]
+    again = run(*given, "--max-exact", told[1], "--json")
+    assert json.loads(again.stdout) == exact
+    as_csv = pd.read_csv(Path("val.csv")), run(*given, "--max-exact", "100").stdout.splitlines()
+    assert len(as_csv[1]) == 1 + len(as_csv[0])
+
+
+def test_far_too_many_to_count(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(30, 12)).round(3), columns=[f"c{n}" for n in range(12)])
+    table = table.assign(y=["no", "yes"] * 15)
+    table.to_csv("val.csv", index=False)
+    table.iloc[3, :11] = None
+    table.to_csv("train.csv", index=False)
+    told = run("count", "train.csv", "--label", "y", "--val", "val.csv").stderr
+    assert "1 row has more than 625 combinations, and far too many to go through (row 3)" in told
+    assert "--drop leaves out a column with many holes." in told
+
+
+@pytest.mark.parametrize("name", ["--max-exact", "--draws"])
+def test_limits_that_cannot_be(name, files):
+    result = run("check", "train.csv", "--label", "y", name, "0")
+    assert result.exit_code == 2
+    assert f"Invalid value for '{name}'" in result.stderr
+
+
+def test_options_have_the_defaults_of_tables():
+    from cpclean.cli import options
+    from cpclean.data.drawing import N_DRAWS
+    from cpclean.data.points import MAX_COMPLETIONS
+    from cpclean.data.table import MAX_EXACT
+    from cpclean.intake.choices import EASIER
+
+    assert (options.MAX_EXACT, options.N_DRAWS) == (MAX_EXACT, N_DRAWS)
+    assert MAX_EXACT // EASIER == MAX_COMPLETIONS
