@@ -15,6 +15,7 @@ import numpy as np
 
 from cpclean import Cell, FactoredRow, IncompleteDataset, IncompleteTable
 from cpclean.data.columns import ABSENT, OTHER, Column
+from cpclean.data.row_arrays import RowArrays
 from cpclean.data.row_options import Options
 
 # -- candidates ------------------------------------------------------------------------------------
@@ -60,15 +61,25 @@ def default_list(column: Column, seen: list[Any]) -> tuple[Any, ...]:
     return tuple(values)
 
 
-def default_options(table: IncompleteTable) -> dict[int, Options]:
-    """The default candidates of every hole; a doubted value comes first."""
+def observed_list(column: Column, seen: list[Any]) -> tuple[Any, ...]:
+    """Every value that is seen: the most frequent category first, or the smallest number."""
+    if column.kind != "categorical":
+        return tuple(sorted({one + 0.0 for one in seen}))
+    times = Counter(seen)
+    return tuple(sorted(times, key=lambda one: (-times[one], str(one))))
+
+
+def default_options(table: IncompleteTable, values_of_column: Any = None) -> dict[int, Options]:
+    """The default candidates of every hole, or other ones; a doubted value comes first."""
+    values_of_column = values_of_column or default_list
     found = {}
     for row in range(table.n_rows):
         cells, lists = [], []
         for cell, column in enumerate(table.columns):
             seen = known_values(table, cell)
             if table.holes[row, cell] and seen:
-                values, present = default_list(column, seen), values_of(table, cell)[row]
+                values = values_of_column(column, seen)
+                present = values_of(table, cell)[row]
                 if not is_hole(present):
                     values = tuple(dict.fromkeys((present, *values)))
                 cells.append(cell)
@@ -289,13 +300,22 @@ def scale_of(table: IncompleteTable, cell: int) -> tuple[float, float]:
     return min(seen), 1.0 / (max(seen) - min(seen))
 
 
+def written_out(arrays: RowArrays) -> dict[str, Any]:
+    """The arrays row by row and cell by cell."""
+    cells = [cell for row in range(len(arrays.base)) for cell in arrays.stored_cells(row)]
+    return {
+        "base": arrays.base.tobytes(),
+        "n_cells": arrays.n_cells.tolist(),
+        "places": [(cell.start, cell.values.shape) for cell in cells],
+        "values": [cell.values.tobytes() for cell in cells],
+        "weights": [cell.weights.tobytes() for cell in cells],
+    }
+
+
 def same_bits(one: IncompleteDataset, other: IncompleteDataset) -> list[str]:
-    """The arrays in which two datasets differ in any bit."""
-    names = [
-        name
-        for name, array in one.arrays._asdict().items()
-        if array.tobytes() != getattr(other.arrays, name).tobytes()
-    ]
+    """In what two datasets differ in any bit; cells may share their lists or have their own."""
+    mine, theirs = written_out(one.arrays), written_out(other.arrays)
+    names = [name for name in mine if mine[name] != theirs[name]]
     if one.codes.tolist() != other.codes.tolist():
         names.append("codes")
     return names if one.classes.tolist() == other.classes.tolist() else [*names, "classes"]

@@ -160,7 +160,7 @@ def test_numbers_stand_for_values_that_weigh() -> None:
     sizes = np.array([len(one) for one in lists])
     almost = np.nextafter(1.0, 0.0)
     numbers = np.tile([0.0, 0.25, 0.5, 0.75, almost], (len(lists), 1))
-    found = inverted(np.concatenate(lists), sizes, numbers)
+    found = inverted(np.concatenate(lists), sizes, np.arange(5), numbers)
     assert found[0].tolist() == [1, 1, 3, 3, 3]
     assert found[1].tolist() == [0] * 5
     assert found[2].tolist() == [0, 1, 2, 2, 2]
@@ -177,7 +177,7 @@ def test_weights_of_zero_are_never_drawn() -> None:
             one[rng.integers(len(one))] = 1.0
         flat = np.concatenate([one / one.sum() for one in lists])
         numbers = rng.choice([0.0, 0.5, np.nextafter(1.0, 0.0), rng.random()], (30, 40))
-        found = inverted(flat, sizes, numbers)
+        found = inverted(flat, sizes, np.arange(30), numbers)
         chosen = np.array([lists[row][found[row]] for row in range(30)])
         assert (chosen > 0).all()
 

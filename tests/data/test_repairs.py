@@ -16,6 +16,7 @@ from sklearn.impute import IterativeImputer, KNNImputer, SimpleImputer
 from cpclean import IncompleteTable
 from cpclean.data.column_reading import column_from_objects
 from cpclean.data.columns import OTHER, Column
+from cpclean.data.priors import LabelPrior
 from cpclean.data.repairs import (
     Imputers,
     Versions,
@@ -325,7 +326,7 @@ def without(row: int) -> dict[int, Options]:
 @pytest.mark.parametrize(
     ("repairs", "message"),
     [
-        ("mean", 'repairs must be "default", a list of imputers, a dict .* got \'mean\''),
+        ("mean", 'repairs must be "default", "observed", a list .* got \'mean\''),
         ([], 'repairs must be "default"'),
         (None, 'repairs must be "default"'),
         ([5], "repairs must have fit_transform, as scikit-learn's imputers; got 5"),
@@ -363,6 +364,48 @@ def test_bad_repairs(repairs: Any, message: str) -> None:
 def test_quantiles_need_a_size() -> None:
     with pytest.raises(TableError, match="quantiles needs a size of at least 1; got 0"):
         quantiles(0)
+
+
+# -- observed values -------------------------------------------------------------------------------
+
+
+def test_observed_values_are_the_candidates() -> None:
+    table = IncompleteTable(FRAME, "y", "observed", "observed")
+    ages = sorted(set(FRAME["age"].dropna().tolist()))
+    assert values_of(table, 1, "age") == ages
+    assert sorted(values_of(table, 2, "city")) == sorted(set(FRAME["city"].dropna().tolist()))
+    for row, name in ((1, "age"), (2, "city")):
+        times = [int((FRAME[name] == value).sum()) for value in values_of(table, row, name)]
+        weights = table.dataset.prior(row)
+        assert weights.tolist() == pytest.approx([time / sum(times) for time in times])
+
+
+def test_observed_values_weigh_by_label_too() -> None:
+    values = {"a": [1.0, 1.0, 2.0, 3.0, None, None], "b": range(6), "y": [0, 0, 0, 1, 0, 1]}
+    frame = pd.DataFrame(values)
+    table = IncompleteTable(frame, "y", "observed", LabelPrior(0.0))
+    assert table.candidates(4) == [{"a": 1.0}, {"a": 2.0}, {"a": 3.0}]
+    assert table.dataset.prior(4).tolist() == pytest.approx([2 / 3, 1 / 3, 0.0])
+    assert table.dataset.prior(5).tolist() == pytest.approx([0.0, 0.0, 1.0])
+
+
+def test_holes_of_a_column_share_their_list() -> None:
+    """Values and weights once per column and class, not once per hole."""
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(3000, 2))
+    values[rng.random(values.shape) < 0.3] = np.nan
+    values[np.isnan(values).all(axis=1)] = 0.0
+    table = IncompleteTable(values, rng.integers(0, 2, size=3000).tolist(), "observed")
+    arrays = table.dataset.arrays
+    n_distinct = [len(np.unique(column[~np.isnan(column)])) for column in values.T]
+    assert len(arrays.values) == sum(n_distinct)
+    assert len(arrays.weights) == 2 * sum(n_distinct)
+    some = arrays.take(np.arange(0, 3000, 7))
+    assert len(some.values) == len(arrays.values)
+    again = arrays.take(np.arange(3000))
+    assert again.same_rows(arrays)
+    changed = again._replace(weights=again.weights[::-1].copy())
+    assert not changed.same_rows(arrays)
 
 
 # -- rows with many candidates ---------------------------------------------------------------------

@@ -145,6 +145,7 @@ REPAIRS = {
     ),
     "holoclean": lambda seed: "holoclean",
     "drawn": lambda seed: "default",
+    "observed": lambda seed: "observed",
 }
 
 
@@ -171,6 +172,8 @@ def _expected(table: IncompleteTable, repairs: str, seed: int) -> dict[int, Opti
     """
     if repairs == "drawn":
         return slow.default_options(table)
+    if repairs == "observed":
+        return slow.default_options(table, slow.observed_list)
     if repairs == "your own":
         known = [_blanked(column, holes) for column, holes in zip(table.columns, table.holes.T,
                  strict=True)]  # fmt: skip

@@ -79,10 +79,10 @@ def _training_options(command: Command, required: bool) -> Command:
             help="How distances between rows are measured.",
         ),
         click.option(
-            "--repairs", type=click.Choice(["default", "holoclean"]), default="default",
+            "--repairs", type=click.Choice(["default", "observed", "holoclean"]), default="default",
             show_default=True,
             help="The candidates of a hole. default: five points of a numeric column, or the four "
-            "most frequent categories and one for all others.",
+            "most frequent categories and one for all others. observed: every observed value.",
         ),
         click.option(
             "--prior", type=click.Choice(PRIORS), default="label", show_default=True,

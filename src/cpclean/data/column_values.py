@@ -56,11 +56,19 @@ def whole_domain(column: Column) -> tuple[Any, ...]:
     return tuple(value for value, _ in frequent)
 
 
+def observed_values(column: Column) -> tuple[Any, ...]:
+    """A repair function: every observed value; numbers ascend, frequent categories come first."""
+    if column.kind == "categorical":
+        return whole_domain(column)
+    return tuple(np.unique(column.observed + 0.0).tolist())  # 0 rather than -0
+
+
 @dataclass(frozen=True)
 class ColumnValues:
     """The same values for every hole of a column: from a function, a list, or the default."""
 
     by_column: Mapping[str, Any] | None = None  # name -> values, or a function of the column
+    others: Callable[[Column], tuple[Any, ...]] = default_values  # for columns that are not named
 
     def candidates_of(self, column: str) -> tuple[Any, ...]:
         """The values listed for a column; none where a function or the default decides."""
@@ -80,7 +88,7 @@ class ColumnValues:
         values = {}
         for number in np.flatnonzero(holes.any(axis=0)).tolist():
             column = columns[number]
-            own = given.get(column.name, default_values)
+            own = given.get(column.name, self.others)
             if column.n_observed or not callable(own):
                 values[number] = _column_values(column, own)
         holes = holes & np.isin(np.arange(len(columns)), list(values))

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cpclean.data.row_arrays import MOST_COUNTED, RowArrays, runs, starts_of
+from cpclean.data.row_arrays import MOST_COUNTED, RowArrays, distinct, runs, starts_of
 from cpclean.data.rows import Bools, Floats, Ints, StoredRow, is_whole
 from cpclean.errors import DataError
 
@@ -156,10 +156,10 @@ class Drawing:
 
     def chosen(self, arrays: RowArrays, cells: Ints, names: Ints) -> Ints:
         """Which value each draw takes in each of some cells, shape (cells, draws)."""
-        sizes = arrays.cell_size[cells]
-        weights = arrays.weights[runs(arrays.weights_at[cells], sizes)]
+        at, first, which = distinct(arrays.weights_at[cells])
+        sizes = arrays.cell_size[cells[first]]
         numbers = uniforms(self.seed, names, arrays.cell_start[cells], self.n_draws)
-        return inverted(weights, sizes, numbers)
+        return inverted(arrays.weights[runs(at, sizes)], sizes, which, numbers)
 
 
 def uniforms(seed: int, rows: Ints, columns: Ints, n_draws: int) -> Floats:
@@ -175,7 +175,7 @@ def uniforms(seed: int, rows: Ints, columns: Ints, n_draws: int) -> Floats:
     return found
 
 
-def inverted(weights: Floats, sizes: Ints, numbers: Floats) -> Ints:
+def inverted(weights: Floats, sizes: Ints, which: Ints, numbers: Floats) -> Ints:
     """The values that numbers in [0, 1) stand for in lists of weights, which sum to 1 each.
 
     Parameters
@@ -183,11 +183,13 @@ def inverted(weights: Floats, sizes: Ints, numbers: Floats) -> Ints:
     weights : ndarray
         The weights of all lists, one list behind the other.
     sizes : ndarray of int, shape (lists,)
-    numbers : ndarray of shape (lists, n)
+    which : ndarray of int, shape (cells,)
+        The list that the numbers of each cell are meant for.
+    numbers : ndarray of shape (cells, n)
 
     Returns
     -------
-    ndarray of int, shape (lists, n)
+    ndarray of int, shape (cells, n)
         Places in the lists; never one of weight 0.
     """
     starts = starts_of(sizes)
@@ -201,8 +203,8 @@ def inverted(weights: Floats, sizes: Ints, numbers: Floats) -> Ints:
     place = np.arange(len(weights)) - starts[owner]
     last = np.maximum.reduceat(np.where(weights > 0, place, 0), starts)
     sums[place >= last[owner]] = 1.0  # what rounding left out belongs to the last one that weighs
-    found = np.searchsorted(owner + sums, np.arange(len(sizes))[:, None] + numbers, side="right")
-    return np.asarray(np.minimum(found - starts[:, None], last[:, None]))
+    found = np.searchsorted(owner + sums, which[:, None] + numbers, side="right")
+    return np.asarray(np.minimum(found - starts[which][:, None], last[which][:, None]))
 
 
 def _varying(versions: Floats) -> tuple[Ints, Ints]:

@@ -2,7 +2,7 @@
 
 1. Every row comes encoded as it stands; what stands in holes does not count.
 2. Each distinct list of values is encoded once, and its weights are worked out once per class.
-3. Holes whose values are combined are cells of their own: the lists are copied to them.
+3. Holes whose values are combined are cells of their own, which share the lists.
 4. A row whose values belong together is one cell, over the run of columns in which they differ.
 
 There is no statement per row or hole, only per column, class, size and pattern of holes.
@@ -190,34 +190,29 @@ def _alike(options: TableOptions, places: Ints) -> Iterator[tuple[Ints, Ints]]:
 
 
 def _arrays(base: Floats, parts: list[_Cells]) -> RowArrays:
-    """The cells in order of rows and columns, in the arrays of a dataset."""
-    none = np.zeros(0, dtype=np.int64)
+    """The cells in order of rows and columns, in the arrays of a dataset; lists are shared."""
+    none, nothing = np.zeros(0, dtype=np.int64), np.zeros(0)
     rows = np.concatenate([none, *(part.row for part in parts)])
     start = np.concatenate([none, *(part.start for part in parts)])
-    stop = np.concatenate([none, *(part.stop for part in parts)])
-    size = np.concatenate([none, *(part.weights.sizes[part.weights_of] for part in parts)])
     order = np.lexsort((start, rows))
-    start, stop, size = start[order], stop[order], size[order]
-    n_values = size * (stop - start)
-    values_at, weights_at = starts_of(n_values), starts_of(size)
-    values, weights = np.empty(n_values.sum()), np.empty(size.sum())
-    place = np.argsort(order)
-    done = 0
+    size = [part.weights.sizes[part.weights_of] for part in parts]
+    values_at, weights_at = [], []
+    n_values = n_weights = 0
     for part in parts:
-        cells = place[done : done + len(part.row)]
-        done += len(part.row)
-        values[runs(values_at[cells], n_values[cells])] = part.values.take(part.values_of).flat
-        weights[runs(weights_at[cells], size[cells])] = part.weights.take(part.weights_of).flat
+        values_at.append(n_values + part.values.starts[part.values_of])
+        weights_at.append(n_weights + part.weights.starts[part.weights_of])
+        n_values += len(part.values.flat)
+        n_weights += len(part.weights.flat)
     n_cells = np.bincount(rows, minlength=len(base))
     return RowArrays(
         base=base,
         n_cells=n_cells,
         first_cell=starts_of(n_cells),
-        cell_start=start,
-        cell_stop=stop,
-        cell_size=size,
-        values_at=values_at,
-        weights_at=weights_at,
-        values=values,
-        weights=weights,
+        cell_start=start[order],
+        cell_stop=np.concatenate([none, *(part.stop for part in parts)])[order],
+        cell_size=np.concatenate([none, *size])[order],
+        values_at=np.concatenate([none, *values_at])[order],
+        weights_at=np.concatenate([none, *weights_at])[order],
+        values=np.concatenate([nothing, *(part.values.flat for part in parts)]),
+        weights=np.concatenate([nothing, *(part.weights.flat for part in parts)]),
     )

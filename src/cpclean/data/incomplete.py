@@ -389,12 +389,8 @@ class IncompleteDataset(StoredRows):
             self.classes.tolist() == other.classes.tolist()
             and self.drawing == other.drawing
             and np.array_equal(self.codes, other.codes)
-            and all(map(np.array_equal, self._in_order(), other._in_order()))
+            and self._arrays.same_rows(other.arrays)
         )
-
-    def _in_order(self) -> RowArrays:
-        """The arrays with the cells in the order of the rows, and no others."""
-        return self._arrays.take(np.arange(self.n_rows))
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -13,7 +13,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from cpclean.data.column_reading import column_from_objects
-from cpclean.data.column_values import ColumnValues, default_values, quantiles, whole_domain
+from cpclean.data.column_values import (
+    ColumnValues,
+    default_values,
+    observed_values,
+    quantiles,
+    whole_domain,
+)
 from cpclean.data.columns import Column
 from cpclean.data.holoclean.cell_values import HoloCells, holo_cells
 from cpclean.data.holoclean.holo_model import HoloSettings
@@ -31,6 +37,7 @@ __all__ = [
     "Repair",
     "Versions",
     "default_values",
+    "observed_values",
     "quantiles",
     "repair_named",
     "whole_domain",
@@ -111,6 +118,8 @@ def repair_named(repairs: Any) -> Repair:
     """The repair for a user's choice."""
     if isinstance(repairs, str) and repairs == "default":
         return ColumnValues()
+    if isinstance(repairs, str) and repairs == "observed":
+        return ColumnValues(others=observed_values)
     if isinstance(repairs, str) and repairs == "holoclean":
         return HoloRepair()
     if hasattr(repairs, "propose"):
@@ -121,6 +130,7 @@ def repair_named(repairs: Any) -> Repair:
     if isinstance(repairs, list | tuple) and repairs:
         return Imputers(repairs)
     raise TableError(
-        'repairs must be "default", a list of imputers, a dict from column to values or to a '
-        f'function, an object with propose(columns, holes), or "holoclean"; got {repairs!r}.'
+        'repairs must be "default", "observed", a list of imputers, a dict from column to values '
+        'or to a function, an object with propose(columns, holes), or "holoclean"; got '
+        f"{repairs!r}."
     )

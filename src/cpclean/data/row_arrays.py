@@ -7,7 +7,9 @@ column), and their prior weights in ``weights`` from ``weights_at[c]`` on. A row
 one candidate, its base; the base of any other row is its first candidate.
 
 Cells need not stand in the order of the rows, and some may belong to no row any more: a dataset
-that differs in one row shares the cells of the other and has its own behind them.
+that differs in one row shares the cells of the other and has its own behind them. Cells with the
+same values may share them, and those with the same weights too; cells that share weights share
+values. So the holes of a column with a thousand possible values take up room for one list of them.
 """
 
 from __future__ import annotations
@@ -101,14 +103,16 @@ class RowArrays(NamedTuple):
         cells = runs(self.first_cell[dirty], n_cells)
         if len(cells):
             widths = self.cell_stop[cells] - self.cell_start[cells]
-            place = runs(np.zeros_like(widths), widths)
-            sizes = np.repeat(self.cell_size[cells], widths)
-            at = np.repeat(self.values_at[cells], widths) + place * sizes  # of one column of a cell
-            values = self.values[runs(at, sizes)]
-            features = np.repeat(self.cell_start[cells], widths) + place
+            at, first, which = distinct(self.values_at[cells])
+            columns, sizes = widths[first], self.cell_size[cells[first]]
+            of_column = np.repeat(sizes, columns)
+            starts = np.repeat(at, columns) + places(columns) * of_column
+            values = self.values[runs(starts, of_column)]
+            found = runs(starts_of(columns)[which], widths)  # each column of each cell
+            features = np.repeat(self.cell_start[cells], widths) + places(widths)
             rows = np.repeat(np.repeat(dirty, n_cells), widths)
-            low[features, rows] = np.minimum.reduceat(values, starts_of(sizes))
-            high[features, rows] = np.maximum.reduceat(values, starts_of(sizes))
+            low[features, rows] = np.minimum.reduceat(values, starts_of(of_column))[found]
+            high[features, rows] = np.maximum.reduceat(values, starts_of(of_column))[found]
         return low, high
 
     def take(self, rows: Ints) -> RowArrays:
@@ -116,7 +120,8 @@ class RowArrays(NamedTuple):
         n_cells = self.n_cells[rows]
         cells = runs(self.first_cell[rows], n_cells)
         start, stop, size = self.cell_start[cells], self.cell_stop[cells], self.cell_size[cells]
-        n_values = size * (stop - start)
+        values_at, values = _kept(self.values, self.values_at[cells], size * (stop - start))
+        weights_at, weights = _kept(self.weights, self.weights_at[cells], size)
         return RowArrays(
             base=self.base[rows],
             n_cells=n_cells,
@@ -124,10 +129,30 @@ class RowArrays(NamedTuple):
             cell_start=start,
             cell_stop=stop,
             cell_size=size,
-            values_at=starts_of(n_values),
-            weights_at=starts_of(size),
-            values=self.values[runs(self.values_at[cells], n_values)],
-            weights=self.weights[runs(self.weights_at[cells], size)],
+            values_at=values_at,
+            weights_at=weights_at,
+            values=values,
+            weights=weights,
+        )
+
+    def same_rows(self, other: RowArrays) -> bool:
+        """Whether all rows have the same cells with the same values and weights."""
+        mine, theirs = (runs(one.first_cell, one.n_cells) for one in (self, other))
+        alike = (
+            (self.base, other.base),
+            (self.n_cells, other.n_cells),
+            (self.cell_start[mine], other.cell_start[theirs]),
+            (self.cell_stop[mine], other.cell_stop[theirs]),
+            (self.cell_size[mine], other.cell_size[theirs]),
+        )
+        if not all(np.array_equal(one, two) for one, two in alike):
+            return False
+        sizes = self.cell_size[mine]
+        widths = self.cell_stop[mine] - self.cell_start[mine]
+        return _same_runs(
+            self.values, self.values_at[mine], other.values, other.values_at[theirs], sizes * widths
+        ) and _same_runs(
+            self.weights, self.weights_at[mine], other.weights, other.weights_at[theirs], sizes
         )
 
     def with_cells(self, cells: Sequence[StoredCell]) -> RowArrays:
@@ -157,6 +182,30 @@ class RowArrays(NamedTuple):
 def starts_of(sizes: Ints) -> Ints:
     """Where each of some runs begins if they stand one behind the other."""
     return np.cumsum(sizes) - sizes
+
+
+def places(sizes: Ints) -> Ints:
+    """0, 1, ... within each of some runs."""
+    return runs(np.zeros_like(sizes), sizes)
+
+
+def distinct(starts: Ints) -> tuple[Ints, Ints, Ints]:
+    """The distinct runs, ascending, where each is first named, and which each cell has."""
+    at, first, which = np.unique(starts, return_index=True, return_inverse=True)
+    return at, first, which.ravel()
+
+
+def _kept(flat: Floats, starts: Ints, sizes: Ints) -> tuple[Ints, Floats]:
+    """Some runs out of many: where they stand then, and what is left; shared ones stay shared."""
+    at, first, which = distinct(starts)
+    return starts_of(sizes[first])[which], flat[runs(at, sizes[first])]
+
+
+def _same_runs(one: Floats, starts: Ints, two: Floats, others: Ints, sizes: Ints) -> bool:
+    """Whether runs of two arrays hold the same; each pair of them is looked at once."""
+    _, first, _ = distinct(starts * (len(two) + 1) + others)
+    some = sizes[first]
+    return np.array_equal(one[runs(starts[first], some)], two[runs(others[first], some)])
 
 
 def runs(starts: Ints, sizes: Ints) -> Ints:

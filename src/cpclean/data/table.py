@@ -97,14 +97,15 @@ class IncompleteTable:
         DomainTable, which `read_csv(path, domains=True)` returns, has its own repairs.
     label : str or sequence
         The name of the label column, or one label per row.
-    repairs : "default", "holoclean", list of imputers, dict, or object with `propose`
+    repairs : "default", "observed", "holoclean", list of imputers, dict, or object with `propose`
         The candidates of a hole. "default": five values of a numeric column (minimum, lower
         quartile, mean, upper quartile, maximum), or the four most frequent categories and "other";
-        a row with several holes has all combinations. "holoclean": the values that HoloClean
-        considers, given the row's other cells. A list of scikit-learn imputers: each makes one
-        version of the table. A dict from column to values, or to a function of the column; other
-        columns get the default. A column without any observed value takes the kind of the values
-        that are listed for it; if none are, it is ignored.
+        a row with several holes has all combinations. "observed": every observed value of the
+        column, so that what is certain is so for all of them. "holoclean": the values that
+        HoloClean considers, given the row's other cells. A list of scikit-learn imputers: each
+        makes one version of the table. A dict from column to values, or to a function of the
+        column; other columns get the default. A column without any observed value takes the kind of
+        the values that are listed for it; if none are, it is ignored.
     prior : "label", "observed", "uniform", "holoclean", function, or dict
         How likely each candidate is; see `cpclean.data.priors`.
     suspects : bool array of shape (n_rows, n_columns), or list of (row, column name), optional

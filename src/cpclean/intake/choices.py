@@ -37,7 +37,7 @@ class Choices:
         How a text file is written; None: as its name says, in UTF-8.
     domains : bool
         Whether the file lists what cells can be.
-    repairs : {"default", "holoclean"}, or dict from column to text
+    repairs : {"default", "observed", "holoclean"}, or dict from column to text
         The candidates of holes; a text lists those of a column with | between them.
     prior : str
         How likely candidates are, by name.

@@ -31,9 +31,9 @@ def possible_labels(
 
     Exact for any number of classes, from every row's nearest and farthest candidate. Priors play
     no part: a world counts even if its prior is 0, and so does a completion of a point. For a point
-    that is represented by draws, these are the labels that could not be excluded. At equal distance
-    the smaller row is nearer, at equal votes the smaller class wins. The paper (section 3.2,
-    algorithm MM) has this for two classes.
+    that is represented by draws, and under "cosine" if rows are, these are the labels that could
+    not be excluded. At equal distance the smaller row is nearer, at equal votes the smaller class
+    wins. The paper (section 3.2, algorithm MM) has this for two classes.
 
     Parameters
     ----------

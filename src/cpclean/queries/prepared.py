@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cpclean.data.incomplete import IncompleteDataset, Ints
-from cpclean.data.row_arrays import RowArrays, runs, starts_of
+from cpclean.data.row_arrays import RowArrays, distinct, runs, starts_of
 from cpclean.data.rows import Floats
 from cpclean.queries.blocks import in_blocks
 from cpclean.queries.kernel_arrays import (
@@ -162,13 +162,13 @@ def _ascending(arrays: RowArrays) -> Ints:
     found = np.zeros(len(arrays.cell_size), dtype=np.int64)
     narrow = arrays.cell_stop - arrays.cell_start == 1
     (many,) = np.nonzero(narrow & (arrays.cell_size >= _MANY_VALUES))
-    _, first, number = np.unique(arrays.values_at[many], return_index=True, return_inverse=True)
-    sizes, at = arrays.cell_size[many[first]], arrays.values_at[many[first]]
+    at, first, number = distinct(arrays.values_at[many])
+    sizes = arrays.cell_size[many[first]]
     falls = np.zeros(len(first), dtype=bool)
     owner = np.repeat(np.arange(len(first)), sizes - 1)
     steps = runs(at, sizes - 1)
     falls[owner[arrays.values[steps] > arrays.values[steps + 1]]] = True
-    found[many] = ~falls[number.ravel()]
+    found[many] = ~falls[number]
     return found
 
 
@@ -212,7 +212,9 @@ def _more_sparse(sparse: Sparse, data: IncompleteDataset) -> Sparse:
     done, arrays = len(sparse.at) - 1, data.arrays
     if done < 0 or done == len(arrays.weights):
         return sparse
-    cells = np.arange(np.searchsorted(arrays.weights_at, done), len(arrays.weights_at))
+    # Cells that share weights share values: each run is looked at once.
+    at, cells, _ = distinct(arrays.weights_at)
+    cells = cells[at >= done]
     size = arrays.cell_size[cells]
     n_values = size * (arrays.cell_stop[cells] - arrays.cell_start[cells])
     values = arrays.values[runs(arrays.values_at[cells], n_values)]
