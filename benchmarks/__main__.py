@@ -17,6 +17,7 @@ from benchmarks import (
     classes,
     cleaning,
     counting,
+    holes,
     machine,
     scale,
     serving,
@@ -38,6 +39,7 @@ SECTIONS: dict[str, Callable[[Run], None]] = {
     "classes": classes.measure,
     "building": building.measure,
     "tables": tables.measure,
+    "holes": holes.measure,
     "cleaning": cleaning.measure,
     "serving": serving.measure,
 }
