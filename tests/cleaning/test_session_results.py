@@ -14,10 +14,13 @@ from cpclean import (
     CleaningSession,
     IncompleteDataset,
     IncompleteTable,
+    Points,
     expected_entropies,
+    is_certain,
     simulate,
     world_shares,
 )
+from cpclean.analysis.predictions import Predictions
 from cpclean.errors import AnswerError, CPCleanError, QueryError
 
 # -- certain means certain -------------------------------------------------------------------------
@@ -30,6 +33,27 @@ def plain_prediction(vectors: list[list[float]], codes: list[int], t: list[float
     for row in sorted(range(len(far)), key=far.__getitem__)[:k]:
         votes[codes[row]] += 1
     return votes.index(max(votes))
+
+
+def test_completions_that_weigh_nothing_are_not_waited_for() -> None:
+    rows = [[[0.0], [9.0]], [[1.0]], [[8.0], [3.0]], [[6.0]]]
+    data = IncompleteDataset(rows, ["a", "b", "a", "b"])
+    points = Points([[[0.0], [7.6]], [[5.9], [7.6], [0.2]]], [[1.0, 0.0], [0.7, 0.0, 0.3]])
+    session = CleaningSession(data, points, n_neighbors=1)
+    question = session.ask()
+    assert question is not None
+    assert question.row == 0, "row 2 matters for completions that weigh nothing"
+    session.tell(0, 0)
+    assert session.stopped == "all validation points are certain"
+    assert session.certain.tolist() == [True, True]
+    assert session.certain_share == 1.0
+    assert not is_certain(session.data, points, 1).any(), "over all completions, they are not"
+    assert summary_of(session) == (0, 2)
+
+
+def summary_of(session: CleaningSession) -> tuple[int, int]:
+    found = Predictions.of(session.view)
+    return found.n_certain, found.n_split
 
 
 @pytest.mark.parametrize("strategy", ["cpclean", "random", "cells"])

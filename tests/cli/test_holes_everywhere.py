@@ -84,7 +84,7 @@ def test_every_command(verb, val, files):
     explained = f"Note: {n_points} rows to predict have holes, which answers cannot fill. A compl"
     assert (explained in told) == of_completions
     if verb in ("inspect", "clean"):
-        both = rf"\d+% of the completions are certain, all of them for \d of {n_points} predictions"
+        both = rf"% of the completions are certain, all of them for (\d|none) of {n_points} pred"
         assert re.search(both, " ".join(result.stdout.split()))
     if verb == "report":
         page = Path("report.html").read_text("utf-8")
@@ -238,3 +238,40 @@ def test_options_have_the_defaults_of_tables():
 
     assert (options.MAX_EXACT, options.N_DRAWS) == (MAX_EXACT, N_DRAWS)
     assert MAX_EXACT // EASIER == MAX_COMPLETIONS
+
+
+# -- real tables -----------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="the tables are looked for in ../shared/data")
+@pytest.mark.parametrize(
+    ("table", "label"), [("CreditData", "Status"), ("Chile", "vote"), ("Adult", "Income")]
+)
+def test_real_tables_with_their_holes(table, label, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame = pd.read_csv(DATA / table / "data.csv")
+    frame = frame[frame[label].notna()].sample(400, random_state=0).reset_index(drop=True)
+    frame = frame.drop(columns="rownames", errors="ignore")
+    frame.iloc[:300].to_csv("train.csv", index=False)
+    frame.iloc[300:].to_csv("val.csv", index=False)
+    with_holes = frame.drop(columns=label).isna().any(axis=1)
+    given = ("train.csv", "--label", label, "--json")
+    result = run("check", *given, "--val", "val.csv")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert [one["row"] for one in found] == list(range(100))
+    assert [one["label"] for one in found] == frame[label][300:].tolist()
+    n_holes = int(with_holes[300:].sum())
+    assert n_holes == 0 or f"{n_holes} ha" in result.stderr
+    shares = json.loads(run("count", *given, "--val", "val.csv", "--shares").stdout)
+    names = [name for name in shares[0] if name.startswith("share: ")]
+    best = [max(names, key=one.get).removeprefix("share: ") for one in shares]
+    assert best == [str(one["prediction"]) for one in found]
+    right = np.mean([one["prediction"] == one["label"] for one in found])
+    assert right > 1.3 / len(names), "better than any guess"
+    held = json.loads(run("check", *given).stdout)
+    rows = [one["row"] for one in held]
+    assert len(rows) == 60
+    kept = frame[label][:300].drop(rows)
+    parts = frame[label][rows].value_counts() / len(rows) - kept.value_counts() / len(kept)
+    assert parts.abs().max() < 0.03, "as often among those held out as among the others"

@@ -32,7 +32,7 @@ def certain_words(certain: int, points: int, share: float, with_holes: int) -> s
     '64.2% of the completions are certain, all of them for 12 of 40 predictions'
     """
     if with_holes:
-        of = f"{certain:,} of {count(points, 'prediction')}"
+        of = f"{f'{certain:,}' if certain else 'none'} of {count(points, 'prediction')}"
         return f"{percent(share)} of the completions are certain, all of them for {of}"
     return f"{certain:,} of {points:,} predictions are certain ({percent(certain / points)})"
 

@@ -41,7 +41,9 @@ class Predictions:
         shares = view.shares
         settled = view.certain
         certain = settled & ((shares > 0).sum(axis=1) == 1)
-        if not view.points.is_exact:  # that all draws of a point agree proves nothing about it
+        # That all draws of a point agree proves nothing about it, and a session does not look at
+        # completions that weigh nothing.
+        if not view.points.is_exact or (view.points.weight == 0).any():
             model = view.model
             certain &= is_certain(view.data, view.points, model.n_neighbors, model.metric)
         return cls(shares, certain, int((settled & ~certain).sum()))

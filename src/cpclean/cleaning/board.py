@@ -132,11 +132,18 @@ class Board:
 
     def share_of(self, vectors: Bools) -> float:
         """How much some of the distinct vectors weigh among all points."""
+        if not self.weights[~vectors].any():
+            return 1.0  # whatever sums round to
         return float(self.weights[vectors].sum() / self.weights.sum())
 
     @property
     def all_certain(self) -> bool:
-        return bool(self._certain.all())
+        return not self._open.any()
+
+    @property
+    def _open(self) -> Bools:
+        """The vectors that are not certain and weigh something."""
+        return ~self._certain & (self.weights > 0)
 
     @property
     def mean_entropy(self) -> float:
@@ -164,11 +171,11 @@ class Board:
     def touched(self, row: int) -> Ints:
         """The uncertain points, numbered as in X, that a row can be near to."""
         bound = self._query.nearest(row)
-        return self._numbers(np.flatnonzero((bound <= self._reach) & ~self._certain))
+        return self._numbers(np.flatnonzero((bound <= self._reach) & self._open))
 
     def open_rows(self) -> list[Ints]:
         """For every uncertain point, the rows with holes that can be near it."""
-        where = np.flatnonzero(~self._certain)
+        where = np.flatnonzero(self._open)
         query = self._query.about(self._query.vectors[where])
         dirty = query.data.arrays.n_cells > 0
         return [rows[dirty[rows]] for part in query.over_blocks(_near_lists) for rows in part]
@@ -249,8 +256,10 @@ class Board:
         return np.asarray(bound <= self._reach)
 
     def _points_certain(self, vectors: Bools) -> Bools:
-        """Whether all completions of each point are among these vectors."""
-        return ~self.points.union(~vectors)
+        """Whether all completions of each point, but those of weight 0, are among these vectors."""
+        points = self.points
+        lacking = ~vectors[points.vector] & (points.weight > 0)
+        return np.asarray(np.bincount(points.owner[lacking], minlength=points.n_points) == 0)
 
     def _change(self, before: Bools, after: Bools) -> Change:
         """What becomes of the points if other vectors are certain than before."""

@@ -324,9 +324,10 @@ def _tell(console: Console, session: CleaningSession, summary: dict[str, Any]) -
 
     console.print()
     if session.certain.all():
+        what = "completions of " if len(session.view.points.mixtures) else ""
         console.print(
-            f"[bold green]All {summary['points']:,} predictions are certain: you can stop now.[/] "
-            "Nothing that is still missing could change any of them."
+            f"[bold green]All {what}{summary['points']:,} predictions are certain: you can stop "
+            "now.[/] Nothing that is still missing could change any of them."
         )
     else:
         reason = f" No more questions: {session.stopped}." if session.stopped else ""

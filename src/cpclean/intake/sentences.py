@@ -287,7 +287,9 @@ _REMARKS = {
     ),
     "drawn_points": Saying(
         "{to_predict:row|rows} to predict can be filled in too many ways to go through: shares use "
-        "{point_draws:,} draws of each and are off by {error}."
+        "{point_draws:,} draws of each and are off by {error}.",
+        "More n_draws are closer.",
+        "More --draws are closer.",
     ),
     "drawn_both": Saying(
         "{count:row has|rows have} more than {limit:,} combinations, and {to_predict:row|rows} to "

@@ -216,10 +216,11 @@ def _reason(progress: ProgressView) -> str:
 def nothing_to_ask(progress: ProgressView) -> dict[str, Any]:
     """What is shown while there is nothing to ask."""
     if progress.all_certain:
+        what = "completion" if progress.points_with_holes else "prediction"
         return {
             "good": True,
             "wait": False,
-            "heading": "You can stop now: every prediction is certain",
+            "heading": f"You can stop now: every {what} is certain",
             "words": f"{_effort(progress)} Whatever is in the other holes, no further answer would "
             "change a prediction.",
         }
