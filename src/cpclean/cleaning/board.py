@@ -27,7 +27,7 @@ from cpclean.data.rows import Floats, within
 from cpclean.errors import AnswerError, QueryError
 from cpclean.queries.cell_gains import Span, cell_index, changed_index
 from cpclean.queries.certain import possible_in_block
-from cpclean.queries.geometry import Near, Query, ask, check_magnitude
+from cpclean.queries.geometry import Near, Query, ask_both, check_magnitude
 from cpclean.queries.kernel_arrays import FIRST_CANDIDATE, PRECOMPUTED
 from cpclean.queries.look import look_at_block
 from cpclean.queries.model import Model
@@ -87,7 +87,7 @@ class Board:
         cells: Mapping[int, Sequence[Span]] | None = None,
         n_jobs: int | None = None,
     ) -> None:
-        self._asked = _alike(ask(data, X, model))
+        self._asked = _alike(ask_both(data, X, model))
         self._query = _with_distances(self._asked)
         if not self._query.points.n_points:
             raise QueryError("validation needs at least one point; got none.")

@@ -262,8 +262,13 @@ def ask(data: IncompleteDataset, X: Points | npt.ArrayLike, model: Model) -> Que
         rarest=prepared.rarest,
         points=points,
         vectors=points.vectors,
-        drawn=None if data.is_exact else ask(data.sampled, points, model),
     )
+
+
+def ask_both(data: IncompleteDataset, X: Points | npt.ArrayLike, model: Model) -> Query:
+    """Check a question about all worlds and, where rows are drawn, about draws as well."""
+    query = ask(data, X, model)
+    return query if data.is_exact else replace(query, drawn=ask(data.sampled, query.points, model))
 
 
 def ask_shares(data: IncompleteDataset, X: Points | npt.ArrayLike, model: Model) -> Query:
