@@ -19,6 +19,7 @@ from cpclean import (
     FactoredRow,
     IncompleteDataset,
     IncompleteTable,
+    Points,
     conditional_shares,
     entropies,
     expected_entropies,
@@ -26,6 +27,7 @@ from cpclean import (
     possible_labels,
     read_csv,
     read_table,
+    share_errors,
     simulate,
     world_counts,
     world_shares,
@@ -53,7 +55,9 @@ def queries(data: IncompleteDataset, X: Floats) -> None:
     assert_type(is_certain(data, X, n_neighbors=5, metric="manhattan"), Bools)
     assert_type(world_counts(data, X), npt.NDArray[Any])
     assert_type(world_shares(data, X, n_jobs=2), Floats)
-    assert_type(entropies(data, X), Floats)
+    assert_type(share_errors(data, X), Floats)
+    assert_type(entropies(data, Points([X, X[0]], priors=[None, [1.0]])), Floats)
+    Points([X], weights=[None])  # type: ignore[call-arg]
     assert_type(conditional_shares(data, X[0]), list[Floats])
     assert_type(expected_entropies(data, X), Floats)
     is_certain(data, X, neighbours=5)  # type: ignore[call-arg]

@@ -93,7 +93,8 @@ def test_draws_are_told(tmp_path: Path) -> None:
             time.sleep(0.05)
         assert re.search(
             r"18 rows have more than 2 combinations, and 6 rows to predict too many to go through: "
-            r"shares use 4 draws of each and are off by (about|less than) 0\.\d+\.",
+            r"shares use 4 draws of each of the former and 2 of the latter, and are off by "
+            r"(about|less than) 0\.\d+\.",
             text_of(client, "/progress"),
         )
 

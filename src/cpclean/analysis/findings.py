@@ -22,7 +22,7 @@ from cpclean.analysis.verdict import KeyNumber, key_numbers, verdict
 from cpclean.analysis.words import shown
 from cpclean.cleaning.session import CleaningSession
 from cpclean.cleaning.view import SessionView
-from cpclean.data.table import ColumnReport
+from cpclean.data.column_report import ColumnReport
 from cpclean.intake.sentences import said
 
 Progress = Callable[[str], None]

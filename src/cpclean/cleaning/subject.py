@@ -165,7 +165,7 @@ class TableSubject:
         self.data = _as_given(table.dataset)
 
     def points(self, X: Any) -> Points:
-        return self.table.points(X)
+        return self.table.session_points(X)
 
     def cells(self, row: int) -> dict[Any, Span]:
         found = {}

@@ -201,7 +201,7 @@ def opened_task(training: Training, validation: Validation) -> Task:
     from cpclean.queries.model import Model
 
     with working("Reading"):
-        task = open_given(training, validation).task
+        task = open_given(training, validation, for_session=False).task
         ask(task.dataset, task.points, Model(training.neighbors, training.metric))
         return task
 

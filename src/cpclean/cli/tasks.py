@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from cpclean.intake.open_task import Opened
 
 
-def open_given(training: Training, validation: Validation) -> Opened:
+def open_given(training: Training, validation: Validation, *, for_session: bool = True) -> Opened:
     """Open the training table, with points from a file or held out; notes are printed."""
     from cpclean.intake.choices import HoldOut, PointsFile
     from cpclean.intake.open_task import open_task
@@ -27,7 +27,7 @@ def open_given(training: Training, validation: Validation) -> Opened:
         points = SourceFile.at(validation.val, points=True)
         to_predict = PointsFile(points, _layout(points.suffix, training))
     choices = replace(choices_of(training), seed=validation.seed)
-    opened = open_task(SourceFile.at(training.file), choices, to_predict)
+    opened = open_task(SourceFile.at(training.file), choices, to_predict, for_session=for_session)
     for one in opened.notes:
         note(one)
     return opened

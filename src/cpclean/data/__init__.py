@@ -8,7 +8,7 @@
     spaces/, encoded_rows              from values to vectors
     holoclean/                         candidates and priors from the other cells of a row
     domains                            files that list the candidates of cells
-    table, row_options                 IncompleteTable: the table as people see it
+    table, row_options, column_report  IncompleteTable: the table as people see it
     incomplete, stored_rows, row_arrays            IncompleteDataset: all rows
     rows, given_rows, ragged           one row, cells, candidates, what users give
     drawing, large_counts              draws in place of rows with many holes; numbers in words

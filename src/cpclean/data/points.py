@@ -19,6 +19,7 @@ from cpclean.data.rows import FactoredRow, Floats, Ints
 # A point with more completions than this is represented by draws; each costs a look at the data.
 MAX_COMPLETIONS = 5**3
 
+
 # Doubles that the completions of some points may take up at a time.
 _PART = 2_000_000
 

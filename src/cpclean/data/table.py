@@ -6,16 +6,15 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from html import escape
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from cpclean.data.cell_priors import CellPriors
+from cpclean.data.column_report import ColumnReport, report_html
 from cpclean.data.columns import Column
 from cpclean.data.completions import Completer, ListedValues, listed_values
-from cpclean.data.decisions import Decision
 from cpclean.data.domains import Domains, DomainTable, plain_frame
 from cpclean.data.drawing import N_DRAWS, Drawing
 from cpclean.data.encoded_rows import encoded_rows
@@ -51,24 +50,12 @@ from cpclean.errors import TableError, TableWarning, UnknownRowError, offenders
 # Candidates of a row up to which going through all of them pays: four holes of five values.
 # docs/results/holes.md says how it was chosen.
 MAX_EXACT = 5**4
+
+# In a session, points are drawn when they have more than a 25th of the completions up to which rows
+# are gone through, and as a quarter of the draws.
+_SOONER, _FEWER = 25, 4
 # Candidates of a row are listed up to this many: eight holes of five values.
 MOST_CANDIDATES = 5**8
-
-
-@dataclass(frozen=True)
-class ColumnReport:
-    """What a column is, and what was decided about it."""
-
-    name: str
-    kind: str
-    holes: int
-    distinct: int
-    decision: Decision
-
-    @property
-    def treatment(self) -> str:
-        """The decision and its reason, in words."""
-        return self.decision.words
 
 
 @dataclass(frozen=True, eq=False)
@@ -356,6 +343,7 @@ class IncompleteTable:
         completions: Any = "observed",
         *,
         max_completions: int = MAX_COMPLETIONS,
+        n_draws: int | None = None,
     ) -> Points:
         """Rows of another frame as points, encoded once: for queries, sessions and tasks.
 
@@ -376,9 +364,10 @@ class IncompleteTable:
             values of the whole column in place of those of a class. A dict from column to one of
             these, or to weights of values; other columns get "observed".
         max_completions : int
-            A point with more completions than this is represented by draws of them, as many as
-            the table's `n_draws`. Draws depend on the table's `random_state` and the columns alone,
-            never on the other points.
+            A point with more completions than this is represented by draws of them. Draws depend on
+            the table's `random_state` and the columns alone, never on the other points.
+        n_draws : int, optional
+            How many draws; by default as many as of a row of the table.
 
         Notes
         -----
@@ -388,7 +377,22 @@ class IncompleteTable:
         table as well. Holes in columns outside the space do not matter.
         """
         arrays, drawing = self._point_arrays(frame, completions, max_completions)
+        if n_draws is not None:
+            drawing = replace(drawing, n_draws=n_draws)
         return Points.from_arrays(arrays, drawing)
+
+    def session_points(self, frame: Any) -> Points:
+        """The same for a session, which looks at every completion again with every answer.
+
+        Points are drawn sooner and less often than rows are, because what counts in a session is
+        the mean over all points.
+        """
+        drawing = self.dataset.drawing
+        return self.points(
+            frame,
+            max_completions=max(1, drawing.max_exact // _SOONER),
+            n_draws=max(2, drawing.n_draws // _FEWER),
+        )
 
     def points_in_parts(
         self, frame: Any, completions: Any = "observed", *, max_completions: int = MAX_COMPLETIONS
@@ -432,16 +436,7 @@ class IncompleteTable:
 
     def to_html(self) -> str:
         """What each column is and what was decided about it, as a table for a notebook."""
-        lines = "".join(
-            f"<tr><td>{escape(one.name)}</td><td>{one.kind}</td><td>{one.holes}</td>"
-            f"<td>{one.distinct}</td><td>{escape(one.treatment)}</td></tr>"
-            for one in self.report
-        )
-        return (
-            f"<p>{escape(repr(self))}</p><table><thead><tr><th>column</th><th>kind</th>"
-            f"<th>holes</th><th>distinct</th><th>treatment</th></tr></thead>"
-            f"<tbody>{lines}</tbody></table>"
-        )
+        return report_html(repr(self), self.report)
 
     def _repr_html_(self) -> str:
         return self.to_html()

@@ -65,7 +65,9 @@ def read_whole(source: SourceFile, choices: Choices) -> Any:
     return given
 
 
-def open_task(source: SourceFile, choices: Choices, to_predict: ToPredict) -> Opened:
+def open_task(
+    source: SourceFile, choices: Choices, to_predict: ToPredict, *, for_session: bool = True
+) -> Opened:
     """Read a training table, and what is to be predicted with it.
 
     Parameters
@@ -73,6 +75,8 @@ def open_task(source: SourceFile, choices: Choices, to_predict: ToPredict) -> Op
     source : SourceFile
     choices : Choices
     to_predict : HoldOut or PointsFile
+    for_session : bool
+        Whether points with holes are for a session, which does with fewer completions.
 
     Examples
     --------
@@ -98,10 +102,11 @@ def open_task(source: SourceFile, choices: Choices, to_predict: ToPredict) -> Op
         table = _table(frame, given, rest, choices)
         labels, more = as_classes(found, table.dataset.classes.tolist())
         notes += [*found.notes, *more]
-        points = table.points(
-            found.frame if found.domains is None else DomainTable(found.frame, found.domains),
-            max_completions=max(1, choices.max_exact // EASIER),
-        )
+        asked = found.frame if found.domains is None else DomainTable(found.frame, found.domains)
+        if for_session:
+            points = table.session_points(asked)
+        else:
+            points = table.points(asked, max_completions=max(1, choices.max_exact // EASIER))
         task = Task.of(
             table,
             points,

@@ -293,8 +293,8 @@ _REMARKS = {
     ),
     "drawn_both": Saying(
         "{count:row has|rows have} more than {limit:,} combinations, and {to_predict:row|rows} to "
-        "predict too many to go through: shares use {draws:,} draws of each and are off by "
-        "{error}.",
+        "predict too many to go through: shares use {draws:,} draws of each of the former and "
+        "{point_draws:,} of the latter, and are off by {error}.",
         "More n_draws are closer.",
         "More --draws are closer.",
     ),

@@ -11,7 +11,7 @@ import numpy as np
 
 from cpclean.analysis.words import count, percent, shown
 from cpclean.cleaning.session import CleaningSession
-from cpclean.data.table import ColumnReport
+from cpclean.data.column_report import ColumnReport
 
 
 def column_lines(columns: Iterable[ColumnReport], n_rows: int) -> list[tuple[str, ...]]:
