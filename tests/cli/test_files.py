@@ -437,7 +437,8 @@ def test_output_that_nobody_reads_to_its_end(tmp_path):
     told = writer.stderr.read()
     writer.stderr.close()
     assert writer.wait(60) in (0, 1)  # click's own echo takes a closed pipe for the end
-    assert told == ""
+    # Of so many rows, some are in the training table by chance, which is said; nothing else is.
+    assert [line for line in told.splitlines() if not line.startswith("Note: of 5,000 rows")] == []
 
 
 @needs_posix
