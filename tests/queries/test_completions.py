@@ -126,6 +126,12 @@ def check(seed: int) -> None:
             assert found == pytest.approx(np.array(wanted), abs=TOLERANCE)
 
 
+@pytest.mark.nojit
+def test_a_few_cases() -> None:
+    for seed in range(300, 306):
+        check(seed)
+
+
 @pytest.mark.parametrize("start", range(0, 200, 50))
 def test_all_questions_equal_brute_force(start: int) -> None:
     for seed in range(start, start + 50):
