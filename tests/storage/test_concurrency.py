@@ -14,6 +14,7 @@ from projects.making import N_DIRTY
 from cpclean.errors import CPCleanError, RefusedError
 from cpclean.storage.events import NewEvent
 from cpclean.storage.opening import open_storage
+from cpclean.storage.sqlite import SqliteStorage
 
 N_THREADS = 8
 
@@ -145,6 +146,13 @@ def test_many_create_at_once(shared_url, project):
     in_threads(work, 4)
     with open_storage(shared_url) as storage:
         check_log(storage.events(), 4)
+
+
+def test_many_open_a_new_file_at_once(tmp_path):
+    """All of them switch to a write-ahead log, for which SQLite itself would not wait."""
+    for number in range(15):
+        path = tmp_path / f"{number}.cpclean.db"
+        in_threads(lambda _, path=path: SqliteStorage(path).close(), 6)
 
 
 @pytest.mark.parametrize(

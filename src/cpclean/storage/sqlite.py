@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import random
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -63,16 +65,25 @@ class SqliteStorage(SqlStorage):
             raise
 
     def _let_readers_go_on(self) -> None:
-        """Switch to a write-ahead log; not earlier, to leave files of other programs unchanged."""
-        try:
-            with self.engine.connect() as connection:
-                raw: Any = connection.connection.dbapi_connection
-                (mode,) = raw.execute("PRAGMA journal_mode = WAL").fetchone()
-                self._is_ahead = mode == "wal"
-        except DBAPIError as problem:
-            raise self._translated(problem) from problem
-        except sqlite3.Error as problem:
-            raise self._meaning(problem) from problem
+        """Switch to a write-ahead log; not earlier, to leave files of other programs unchanged.
+
+        SQLite does not wait here if another connection is switching too: it fails at once.
+        """
+        last_try = time.monotonic() + self._busy_seconds
+        while True:
+            try:
+                with self.engine.connect() as connection:
+                    raw: Any = connection.connection.dbapi_connection
+                    (mode,) = raw.execute("PRAGMA journal_mode = WAL").fetchone()
+                    self._is_ahead = mode == "wal"
+                return
+            except DBAPIError as problem:
+                raise self._translated(problem) from problem
+            except sqlite3.Error as problem:
+                meaning = self._meaning(problem)
+                if not isinstance(meaning, LockedError) or time.monotonic() > last_try:
+                    raise meaning from problem
+                time.sleep(0.01 + 0.02 * random.random())
 
     def _writing(self) -> AbstractContextManager[Connection]:
         return self._in_turn(self.engine)
