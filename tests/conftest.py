@@ -38,6 +38,9 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 LONGEST = (
     "web/test_browser.py",
     "queries/test_agreement.py",
+    "test_docs.py",
+    "web/test_load.py",
+    "cleaning/test_fuzz_holes.py",
     "cli/test_files.py",
     "queries/test_reference.py",
     "web/test_serve.py",
@@ -47,6 +50,14 @@ LONGEST = (
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     places = {f"tests/{name}": place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: places.get(item.nodeid.split("::")[0], len(LONGEST)))
+
+
+@pytest.fixture(autouse=True)
+def usual_space(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands and pages are in the plain space, as those that `plain_program` starts."""
+    monkeypatch.setattr("cpclean.cli.options.USUAL_SPACE", "plain")
+    if "cpclean.web.pages.drafts" in sys.modules:
+        monkeypatch.setattr("cpclean.web.pages.drafts.USUAL_SPACE", "plain")
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from itertools import product
+from functools import cache, cached_property
+from itertools import accumulate, product
+from operator import mul
 
 Vector = Sequence[float]
 Weights = Sequence[float | Fraction] | None
@@ -41,6 +43,8 @@ def distance(x: Vector, t: Vector, metric: Metric = "euclidean") -> float:
             total += abs(a - b)
         elif metric == "chebyshev":
             total = max(total, abs(a - b))
+        elif metric == "hamming":
+            total += a != b
         elif metric in ("linear", "cosine"):
             total += a * b
             norm += a * a
@@ -74,8 +78,8 @@ class Worlds:
         self.sizes = [len(row) for row in candidates]
         self.n_classes = n_classes
         self.weights = [
-            _whole_weights(None if priors is None else priors[i], size)
-            for i, size in enumerate(self.sizes)
+            _whole_weights(prior if prior is None else tuple(prior), size)
+            for prior, size in zip(priors or [None] * len(codes), self.sizes, strict=True)
         ]
         distances = [[distance(x, t, metric) for x in row] for row in candidates]
         self.predictions = []
@@ -114,11 +118,17 @@ class Worlds:
         The chosen row's own weight is left out, not divided away, so a choice of prior 0 has an
         answer too.
         """
+        return self._conditional
+
+    @cached_property
+    def _conditional(self) -> list[list[list[Fraction]]]:
         mass = [[[0] * self.n_classes for _ in range(size)] for size in self.sizes]
         for world, label in self.predictions:
             chosen = [self.weights[i][j] for i, j in enumerate(world)]
+            before = list(accumulate(chosen, mul, initial=1))
+            after = list(accumulate(reversed(chosen), mul, initial=1))
             for i, j in enumerate(world):
-                mass[i][j][label] += math.prod(chosen[:i]) * math.prod(chosen[i + 1 :])
+                mass[i][j][label] += before[i] * after[-i - 2]
         totals = [sum(weights) for weights in self.weights]
         others = [math.prod(totals[:i]) * math.prod(totals[i + 1 :]) for i in range(len(totals))]
         return [
@@ -133,10 +143,11 @@ class Worlds:
                 float(Fraction(weight, sum(weights))) * entropy(shares)
                 for weight, shares in zip(weights, conditional, strict=True)
             )
-            for weights, conditional in zip(self.weights, self.conditional_shares(), strict=True)
+            for weights, conditional in zip(self.weights, self._conditional, strict=True)
         ]
 
 
+@cache
 def _whole_weights(prior: Weights, size: int) -> list[int]:
     """Whole numbers proportional to a row's prior: exact, whatever floats were given.
 
@@ -201,6 +212,13 @@ def possible_labels(
 ) -> list[bool]:
     """For every class, whether some world predicts it; Q1 holds when exactly one is possible."""
     return Worlds(candidates, codes, n_classes, priors, t, k, metric).possible()
+
+
+def verdict(shares: Sequence[Fraction], counts: Sequence[int], level: float) -> str:
+    """The verdict on a point of which all worlds are counted: certain, sure or open."""
+    if sum(count > 0 for count in counts) == 1:
+        return "certain"
+    return "sure" if max(shares) >= Fraction(level) else "open"
 
 
 def conditional_shares(

@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 from cpclean.data.incomplete import Cell, FactoredRow, IncompleteDataset
 
 MAX_WORLDS = 600
-METRICS = ("euclidean", "manhattan", "chebyshev", "cosine", "linear", "rbf")
+METRICS = ("euclidean", "manhattan", "chebyshev", "cosine", "linear", "rbf", "hamming")
 
 Vector = list[float]
 Prior = list[float] | list[Fraction] | None

@@ -37,6 +37,7 @@ def test_it_imports_nothing_but_the_standard_library() -> None:
         ("rbf", 4.0 + 9.0 + 1.0),
         ("manhattan", 6.0),
         ("chebyshev", 3.0),
+        ("hamming", 3.0),
         ("linear", -(3.0 - 2.0 + 0.0)),
         ("cosine", -1.0 / 10.0),
         (lambda x, t: 10 * x[0] + t[1], 32.0),
@@ -59,8 +60,8 @@ def test_cosine_orders_by_angle_and_not_by_length() -> None:
 
 
 def test_an_unknown_metric_is_refused() -> None:
-    with pytest.raises(ValueError, match="no metric 'hamming'"):
-        oracle.distance([0.0], [1.0], "hamming")
+    with pytest.raises(ValueError, match="no metric 'hemming'"):
+        oracle.distance([0.0], [1.0], "hemming")
 
 
 # -- counts ----------------------------------------------------------------------------------

@@ -12,27 +12,31 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+QUERIES = ROOT / "src/cpclean/queries"
+# Compiled into the kernels of other files.
+SHARED_KERNELS = ("kernel_arrays.py", "_terms.py", "_leaf_lists.py")
 # About half of the work each; names of functions below.
-SHARES = (("certain", "tallies", "residues"), ("races", "cells"))
+SHARES = (("certain", "tallies", "residues"), ("races", "cells", "leaves", "trees"))
 
 
 def is_cold() -> bool:
     """Whether some file of kernels has nothing compiled since it was edited."""
     if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0" or "NUMBA_CACHE_DIR" in os.environ:
         return False
-    queries = ROOT / "src/cpclean/queries"
-    frozen = (queries / "kernel_arrays.py").stat().st_mtime  # its numbers are compiled in
-    return any(not _compiled(file, frozen) for file in queries.glob("_[a-z]*.py"))
-
-
-def _compiled(file: Path, frozen: float) -> bool:
-    edited = max(file.stat().st_mtime, frozen)
-    made = file.parent.glob(f"__pycache__/{file.stem}.*.nbi")
-    return any(index.stat().st_mtime >= edited for index in made)
+    shared = _shared_since()
+    return any(
+        all(index.stat().st_mtime < max(file.stat().st_mtime, shared) for index in _compiled(file))
+        for file in _kernels()
+    )
 
 
 def warm_up() -> None:
     """Compile what is missing; what goes wrong here goes wrong in the tests again, with words."""
+    shared = _shared_since()
+    for file in _kernels():
+        for index in _compiled(file):
+            if index.stat().st_mtime < shared:  # Numba itself does not see what has changed
+                index.unlink(missing_ok=True)
     path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
     started = [
         subprocess.Popen([sys.executable, __file__, *names], env={**os.environ, "PYTHONPATH": path})
@@ -42,11 +46,26 @@ def warm_up() -> None:
         process.wait()
 
 
+def _shared_since() -> float:
+    """When something was edited last that is compiled into the kernels of other files."""
+    return max((QUERIES / name).stat().st_mtime for name in SHARED_KERNELS)
+
+
+def _kernels() -> list[Path]:
+    return [*QUERIES.glob("_[a-z]*.py"), ROOT / "src/cpclean/data/spaces/_tree_kernels.py"]
+
+
+def _compiled(file: Path) -> list[Path]:
+    return list(file.parent.glob(f"__pycache__/{file.stem}.*.nbi"))
+
+
 def main(names: list[str]) -> None:
     import numpy as np
 
     import cpclean
     from cpclean import Cell, FactoredRow, IncompleteDataset
+    from cpclean.data.spaces.learning import random_trees
+    from cpclean.data.spaces.trees import Trees
 
     X = np.arange(10, dtype=np.float64).reshape(5, 2) % 4
 
@@ -61,12 +80,26 @@ def main(names: list[str]) -> None:
             session.tell(question.row, candidate=0)
             session.ask()
 
+    def leaves() -> None:
+        nodes = ([0, -1, -1], [1.0, 0, 0], [1, -1, -1], [2, -1, -1])
+        among = data(2).in_space(Trees([0, 3], *nodes, n_features=2))
+        session = cpclean.CleaningSession(among, X, n_neighbors=2)
+        session.tell(session.data.dirty_rows[0], candidate=0)
+        cpclean.is_certain(among, X)
+
+    def trees() -> None:
+        grown = random_trees(data(2), n_trees=2)
+        grown.reachable(data(2).arrays)
+        grown.apply(X)
+
     work = {
         "certain": lambda: cpclean.is_certain(data(2), X),
         "races": lambda: (cpclean.world_shares(data(2), X), cpclean.expected_entropies(data(2), X)),
         "tallies": lambda: (cpclean.world_shares(data(3), X), cpclean.world_counts(data(3), X)),
         "residues": lambda: cpclean.world_counts(data(2), X),
         "cells": cells,
+        "leaves": leaves,
+        "trees": trees,
     }
     for name in names:
         work[name]()

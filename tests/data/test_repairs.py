@@ -443,7 +443,7 @@ def test_rows_of_very_many_holes() -> None:
     assert data.candidate_counts[6] == 2**62
     assert data.n_worlds == data.arrays.count(6) > 10**100
     assert data.drawn_rows.tolist() == [6]
-    assert data.sampled.candidates(6).shape == (64, data.n_features)
+    assert data.sampled.candidates(6).shape == (160, data.n_features)
 
 
 def test_imputers_beside_categories_that_are_tuples() -> None:

@@ -82,6 +82,30 @@ def test_a_factored_row_without_cells_is_clean() -> None:
     assert one_row(FactoredRow([1.0, 2.0], [])) == one_row([1.0, 2.0])
 
 
+def test_rows_written_out_have_all_combinations_in_order() -> None:
+    """Cells of one, two and three columns, in different places of different rows."""
+    cells = [
+        [Cell(0, [1.0, 2.0]), Cell((2, 3), [[3.0, 4.0], [5.0, 6.0]], [0.25, 0.75])],
+        [],
+        [Cell((1, 2, 3), [[7.0, 8.0, 9.0], [10.0, 11.0, 12.0]]), Cell(0, [1.0, 0.0, 3.0])],
+    ]
+    rows = [FactoredRow([0.0] * 4, own) for own in cells]
+    data = IncompleteDataset(rows, ["a", "b", "b"])
+    vectors, owner, weight = data.arrays.written_out()
+    assert owner.tolist() == [0] * 4 + [1] + [2] * 6
+    expected = [
+        data.candidate(row, number) for row, many in enumerate((4, 1, 6)) for number in range(many)
+    ]
+    assert vectors.tolist() == np.array(expected).tolist()
+    assert weight.tolist() == pytest.approx([0.125, 0.375, 0.125, 0.375, 1.0, *[1 / 6] * 6])
+    assert vectors[:4].tolist() == [
+        [1.0, 0.0, 3.0, 4.0],
+        [1.0, 0.0, 5.0, 6.0],
+        [2.0, 0.0, 3.0, 4.0],
+        [2.0, 0.0, 5.0, 6.0],
+    ]
+
+
 def test_the_order_of_the_cells_given_does_not_matter() -> None:
     cells = [Cell(2, [5.0, 6.0]), Cell(0, [1.0, 2.0, 3.0], [0.5, 0.25, 0.25])]
     assert one_row(FactoredRow([0.0] * 3, cells)) == one_row(FactoredRow([0.0] * 3, cells[::-1]))

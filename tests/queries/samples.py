@@ -17,7 +17,7 @@ from cpclean import (
     world_shares,
 )
 
-NAMES = ("euclidean", "manhattan", "chebyshev", "cosine", "linear", "rbf")
+NAMES = ("euclidean", "manhattan", "chebyshev", "cosine", "linear", "rbf", "hamming")
 TABLES = (possible_labels, is_certain, world_counts, world_shares, entropies, expected_entropies)
 
 

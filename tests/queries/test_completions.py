@@ -25,11 +25,15 @@ from cpclean import (
 TOLERANCE = 1e-12
 
 
-def predicted(vectors: np.ndarray, codes: np.ndarray, x: np.ndarray, k: int, n_classes: int) -> int:
-    """The prediction of one world: nearer first, then the smaller row, then the smaller class."""
-    distance = ((vectors - x) ** 2).sum(axis=1)
-    nearest = np.argsort(distance, kind="stable")[:k]
-    return int(np.bincount(codes[nearest], minlength=n_classes).argmax())
+def predicted(worlds: np.ndarray, codes: np.ndarray, X: np.ndarray, k: int) -> np.ndarray:
+    """The prediction of each world at each point of X.
+
+    Nearer first, then the smaller row; of equally many votes, then the smaller class.
+    """
+    distance = ((worlds[:, None] - X[:, None]) ** 2).sum(axis=3)
+    nearest = codes[np.argsort(distance, axis=2, kind="stable")[:, :, :k]]
+    votes = [(nearest == label).sum(axis=2) for label in range(codes.max() + 1)]
+    return np.argmax(votes, axis=0)
 
 
 def entropy(shares: np.ndarray) -> float:
@@ -49,12 +53,7 @@ class Enumerated:
         self.choices = np.array(list(itertools.product(*(range(len(one)) for one in rows))))
         self.picked = np.array([own[c] for own, c in zip(priors, self.choices.T, strict=True)]).T
         worlds = np.stack([own[c] for own, c in zip(rows, self.choices.T, strict=True)], axis=1)
-        self.labels = np.array(
-            [
-                [predicted(one, data.codes, x, k, data.n_classes) for x in completions]
-                for one in worlds
-            ]
-        )
+        self.labels = predicted(worlds, data.codes, completions, k)
         self.prior = prior
         self.priors = priors
 

@@ -25,11 +25,11 @@ from cpclean import (
 from cpclean.data.drawing import Drawing
 from cpclean.errors import QueryError
 from cpclean.queries.geometry import ask
-from cpclean.queries.look import look_at_block
+from cpclean.queries.look import look
 from cpclean.queries.model import Model
 from cpclean.queries.shares import share_errors
 
-METRICS = ("euclidean", "manhattan", "chebyshev", "linear", "cosine")
+METRICS = ("euclidean", "manhattan", "chebyshev", "linear", "hamming", "cosine")
 
 
 def redrawn(data: IncompleteDataset, max_exact: int, seed: int = 0, n_draws: int = 64) -> Any:
@@ -58,8 +58,8 @@ def check_certainty(case: Case) -> None:
         assert (found == expected).all()
     assert (world_shares(drawn, *asked)[~found] == 0.0).all()
     query = ask(drawn, case.X, Model(case.n_neighbors, case.metric))
-    looks = query.answered(look_at_block, query.measured(query.vectors))
-    of_vectors = np.concatenate([look.certain for look in looks])
+    looks = look(query)
+    of_vectors = np.concatenate([one.certain for one in looks])
     assert (of_vectors[query.points.vector] == certain).all()
 
 

@@ -52,7 +52,9 @@ def factored_instance(seed: object, n_rows: int, n_classes: int, grid: bool):
 
 
 @pytest.mark.parametrize("grid", [True, False])
-@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev", "cosine", "linear"])
+@pytest.mark.parametrize(
+    "metric", ["euclidean", "manhattan", "chebyshev", "cosine", "linear", "hamming"]
+)
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_factored_rows_as_written_out(n_classes: int, metric: str, grid: bool) -> None:
     data, X = factored_instance([14, n_classes], 30, n_classes, grid)

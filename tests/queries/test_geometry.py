@@ -10,7 +10,8 @@ from strategies import lopsided
 
 from cpclean import IncompleteDataset, expected_entropies, is_certain, world_counts, world_shares
 from cpclean.errors import QueryError
-from cpclean.queries import geometry
+from cpclean.queries import geometry, plain_query
+from cpclean.queries import query as query_module
 from cpclean.queries.model import Model
 
 # -- pruning ---------------------------------------------------------------------------------------
@@ -32,7 +33,8 @@ def test_no_row_is_dropped_that_some_world_needs(metric: str, k: int) -> None:
     for point in range(len(X)):
         rows = near.rows[near.ptr[point] : near.ptr[point + 1]]
         # In the top K of some world: fewer than K rows lie wholly before its nearest candidate.
-        before = [(high[point] < low[point, row]).sum() for row in range(60)]
+        ends = [(high[point, row], row) for row in range(60)]
+        before = [sum(end < (low[point, row], row) for end in ends) for row in range(60)]
         needed = [row for row in range(60) if before[row] < k]
         assert set(needed) <= set(rows.tolist())
         assert rows.tolist() == sorted(set(rows.tolist()))
@@ -93,8 +95,9 @@ def test_answers_do_not_depend_on_the_blocks(
     X = np.random.default_rng(15).normal(size=(13, 3))
     expected = everything(data, X, 3, metric)
     for points, size in ((1, 2**26), (5, 2**26), (64, 1), (64, 64 * 150), (64, 32 * 100), (4, 1)):
-        monkeypatch.setattr(geometry, "BLOCK_POINTS", points)
-        monkeypatch.setattr(geometry, "BLOCK_BYTES", size)
+        monkeypatch.setattr(query_module, "BLOCK_POINTS", points)
+        for module in (query_module, plain_query):
+            monkeypatch.setattr(module, "BLOCK_BYTES", size)
         actual = everything(data, X, 3, metric)
         expected_mean, mean = np.array(expected[5]), np.array(actual[5])
         assert mean == pytest.approx(expected_mean, abs=1e-14)  # sums over other blocks
@@ -103,7 +106,7 @@ def test_answers_do_not_depend_on_the_blocks(
 
 def test_more_points_than_a_block_holds() -> None:
     data = scattered(16, n_rows=30)
-    X = np.random.default_rng(16).normal(size=(3 * geometry.BLOCK_POINTS + 5, 3))
+    X = np.random.default_rng(16).normal(size=(3 * query_module.BLOCK_POINTS + 5, 3))
     for ask in TABLES[:5]:
         expected = [ask(data, [t]).tolist()[0] for t in X]
         assert ask(data, X).tolist() == expected
@@ -113,10 +116,10 @@ def test_more_points_than_a_block_holds() -> None:
 
 def test_groups() -> None:
     sizes = np.array([3, 3, 9, 1, 1, 1, 20, 2])
-    groups = list(geometry._groups(sizes, 6))
+    groups = list(query_module._groups(sizes, 6))
     assert [sizes[group].tolist() for group in groups] == [[3, 3], [9], [1, 1, 1], [20], [2]]
     assert [group.start for group in groups[1:]] == [group.stop for group in groups[:-1]]
-    assert list(geometry._groups(np.array([7]), 1)) == [slice(0, 1)]
+    assert list(query_module._groups(np.array([7]), 1)) == [slice(0, 1)]
 
 
 def test_near_rows_of_some_points() -> None:
@@ -127,10 +130,10 @@ def test_near_rows_of_some_points() -> None:
     for chosen in ([0], [6], [2, 5], [0, 1, 2, 3, 4, 5, 6]):
         actual = near.only(np.array(chosen))
         parts = [near.part(slice(point, point + 1)) for point in chosen]
-        assert actual.rows.tolist() == np.concatenate([part[1] for part in parts]).tolist()
-        assert actual.bound.tolist() == np.concatenate([part[2] for part in parts]).tolist()
+        assert actual.rows.tolist() == np.concatenate([part.rows for part in parts]).tolist()
+        assert actual.bound.tolist() == np.concatenate([part.bound for part in parts]).tolist()
         assert actual.reach.tolist() == near.reach[chosen].tolist()
-        assert np.diff(actual.ptr).tolist() == [len(part[1]) for part in parts]
+        assert np.diff(actual.ptr).tolist() == [len(part.rows) for part in parts]
 
 
 # -- points ----------------------------------------------------------------------------------------

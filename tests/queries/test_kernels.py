@@ -11,8 +11,9 @@ import pytest
 
 from cpclean import Cell, FactoredRow, IncompleteDataset
 from cpclean.queries import _extremes, _minmax, _near, _order, _race, reference, residues
-from cpclean.queries.geometry import Near, Neighbourhood, Query, ask
+from cpclean.queries.geometry import ask
 from cpclean.queries.model import Model
+from cpclean.queries.query import Near, Neighbourhood, Query
 from cpclean.queries.shares import tallied, votes_needed
 
 pytestmark = pytest.mark.nojit
@@ -105,20 +106,22 @@ def test_sorting_of_any_size(size: int) -> None:
 # -- near rows -------------------------------------------------------------------------------------
 
 
-def test_a_heap_keeps_the_smallest() -> None:
+def test_a_heap_keeps_the_smallest_ends_of_the_smallest_rows() -> None:
     rng = np.random.default_rng(2)
     for k in (1, 2, 3, 7, 16):
-        values = rng.integers(0, 30, size=60).astype(float)
-        heap = np.full(k, np.inf)
-        for value in values:
-            if value < heap[0]:
-                _near._replace_top(heap, value)
-        expected = np.sort(values)[:k]
-        assert heap[0] == expected[-1]
-        assert sorted(heap) == expected.tolist()
+        for most in (3, 30):  # with many ties and with few
+            values, rows = rng.integers(0, most, 60).astype(float), rng.permutation(60)
+            heap, who = np.full(k, np.inf), np.full(k, 60)
+            for at in range(0, 60, 20):
+                _near._note_ends(heap, who, values[at : at + 20], rows[at : at + 20], 20)
+            expected = sorted(zip(values.tolist(), rows.tolist(), strict=True))[:k]
+            assert (heap[0], who[0]) == expected[-1]
+            assert sorted(zip(heap.tolist(), who.tolist(), strict=True)) == expected
 
 
-@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev", "linear", "cosine"])
+@pytest.mark.parametrize(
+    "metric", ["euclidean", "manhattan", "chebyshev", "hamming", "linear", "cosine"]
+)
 def test_boxes_bound_the_distances_of_their_rows(metric: str) -> None:
     rng = np.random.default_rng(3)
     rows = [rng.normal(size=(rng.integers(1, 5), 3)) + rng.normal() for _ in range(40)]
@@ -158,6 +161,9 @@ def _box_distances(low: np.ndarray, high: np.ndarray, t: np.ndarray, metric: str
     if metric == "linear":
         ends = np.stack([-low * t, -high * t])
         return np.stack([ends.min(axis=0).sum(axis=1), ends.max(axis=0).sum(axis=1)])
+    if metric == "hamming":
+        outside, fixed = (t < low) | (t > high), (t == low) & (t == high)
+        return np.stack([outside.sum(axis=1), (~fixed).sum(axis=1)]).astype(float)
     gap = np.maximum(np.maximum(low - t, t - high), 0.0)
     reach = np.maximum(t - low, high - t)
     if metric == "chebyshev":
@@ -174,7 +180,7 @@ def _near_by_pairs(least: np.ndarray, most: np.ndarray, k: int) -> tuple[float, 
 
 
 @pytest.mark.parametrize("n_neighbors", [1, 3, 300])
-@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev", "linear"])
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev", "hamming", "linear"])
 def test_near_rows_of_many_blocks(metric: str, n_neighbors: int) -> None:
     rng = np.random.default_rng(6)
     table = np.repeat(rng.integers(-9, 10, size=(900, 1, 3)).astype(float), 4, axis=1)
@@ -212,11 +218,10 @@ def test_rows_are_sorted_point_by_point() -> None:
         lists = [rng.permutation(n_rows)[: rng.integers(n_rows + 1)] for _ in range(4)]
         ptr = np.concatenate([[0], np.cumsum([len(one) for one in lists])])
         rows = np.concatenate(lists)
-        bound, far = rows * 0.5, rows * 2.0
-        _near._ascending(n_rows, ptr, rows, bound, far)
+        bound = rows * 0.5
+        _near._ascending(n_rows, ptr, rows, bound)
         assert rows.tolist() == [row for one in lists for row in sorted(one.tolist())]
         assert bound.tolist() == (rows * 0.5).tolist()
-        assert far.tolist() == (rows * 2.0).tolist()
 
 
 def test_too_many_near_rows_for_several_points() -> None:
@@ -343,7 +348,9 @@ def test_long_rows_lose_nothing_to_rounding() -> None:
 # -- extremes --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev", "linear", "cosine"])
+@pytest.mark.parametrize(
+    "metric", ["euclidean", "manhattan", "chebyshev", "hamming", "linear", "cosine"]
+)
 @pytest.mark.parametrize("most_opened", [5, 1000])
 def test_extremes(metric: str, most_opened: int) -> None:
     rng = np.random.default_rng(9)

@@ -75,7 +75,7 @@ def test_rbf_is_euclidean() -> None:
 
 def test_metrics_differ() -> None:
     data, X = scattered(4), np.random.default_rng(4).normal(size=(30, 3))
-    answers = [world_shares(data, X, 3, metric) for metric in (*NAMES[:-1], lopsided)]
+    answers = [world_shares(data, X, 3, metric) for metric in {*NAMES, lopsided} - {"rbf"}]
     for i, one in enumerate(answers):
         for other in answers[:i]:
             assert not np.allclose(one, other)

@@ -14,7 +14,7 @@ from cpclean import (
     share_errors,
 )
 
-METRICS = ("euclidean", "manhattan", "chebyshev", "linear", "cosine")
+METRICS = ("euclidean", "manhattan", "chebyshev", "linear", "hamming", "cosine")
 
 
 def case(seed: int) -> tuple[IncompleteDataset, FactoredRow, int]:

@@ -40,7 +40,9 @@ def test_the_order_of_rows_and_candidates_does_not_matter_without_ties(
         assert again[place] == pytest.approx(given[row][order], abs=1e-12)
 
 
-@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev", "cosine", "linear"])
+@pytest.mark.parametrize(
+    "metric", ["euclidean", "manhattan", "chebyshev", "cosine", "linear", "hamming"]
+)
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_the_order_of_features_does_not_matter_on_a_grid(metric: str, n_classes: int) -> None:
     data, X = instance([9, n_classes], 200, n_classes, grid=2, width=5, uniform=False)

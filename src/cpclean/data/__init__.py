@@ -11,7 +11,9 @@
     table, row_options, column_report  IncompleteTable: the table as people see it
     incomplete, stored_rows, row_arrays            IncompleteDataset: all rows
     rows, given_rows, ragged           one row, cells, candidates, what users give
+    threads                            compiled work in threads
     drawing, large_counts              draws in place of rows with many holes; numbers in words
+    session_drawing                    how many completions of its points a session goes through
     combinations                       candidates of rows with many holes, never all of them
     points, completions                encoded points, and what their holes can be
     other_frames, task                 points as a frame; a table and its points as one value

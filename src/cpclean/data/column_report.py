@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
+import numpy.typing as npt
+
+from cpclean.data.columns import Column
 from cpclean.data.decisions import Decision
+from cpclean.errors import TableWarning, offenders
 
 
 @dataclass(frozen=True)
@@ -37,3 +43,28 @@ def report_html(title: str, columns: Iterable[ColumnReport]) -> str:
         f"<th>holes</th><th>distinct</th><th>treatment</th></tr></thead>"
         f"<tbody>{lines}</tbody></table>"
     )
+
+
+def warn_about(
+    known: Sequence[Column], proposed: Mapping[int, Any], classes: npt.NDArray[Any]
+) -> None:
+    """Warn of columns without any value, and of labels that are all the same."""
+    empty = [
+        column.name
+        for number, column in enumerate(known)
+        if not column.n_observed and number not in proposed
+    ]
+    if empty:
+        warnings.warn(
+            TableWarning(
+                f"no value is observed in column {offenders(map(repr, empty))}: it is ignored."
+            ),
+            stacklevel=3,
+        )
+    if len(classes) == 1:
+        warnings.warn(
+            TableWarning(
+                f"all rows have the label {classes[0]!r}: every prediction will be certain."
+            ),
+            stacklevel=3,
+        )

@@ -114,6 +114,27 @@ class Completer:
             self._lists[cell] = _stored(self._found(cell), cell, self.known)
         return self._lists[cell]
 
+    def likeliest(self, cell: int, among: Sequence[Any] = ()) -> Any:
+        """The likeliest value of a hole in a column as the column stores it; the first of equals.
+
+        Like all completions, it is the same whatever the label. None if a column is empty and has
+        no values listed.
+
+        Parameters
+        ----------
+        cell : int
+            The column.
+        among : sequence
+            The values that this hole can have, if it has some of its own.
+        """
+        column = self.known[cell]
+        proposed = cell < len(self._options.by_column) and len(self._options.by_column[cell].flat)
+        if not (among or column.n_observed or column.name in self._listed or proposed):
+            return None
+        values = _stored(among, cell, self.known) if among else self.values(cell)
+        weights = self.observed_weights(NAMED["observed"], cell, values)
+        return values.flat[int(np.argmax(weights.flat))]
+
     def _found(self, cell: int) -> tuple[Any, ...]:
         column = self.known[cell]
         if column.name in self._listed:

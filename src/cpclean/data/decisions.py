@@ -15,6 +15,7 @@ WORDS = {
     "identifier": "kept, but looks like an identifier: {distinct} values, nearly all distinct",
     "many_categories": "kept, but has many categories: {distinct}",
     "candidates_differ": "kept: observed values do not differ, but candidates do",
+    "taken": "kept: the space takes every column, also one whose values are all the same",
     "unobserved": "ignored: no value is observed",
     "constant": "ignored: every observed value is the same",
     "weightless": "left out: weight 0",

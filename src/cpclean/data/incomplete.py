@@ -29,6 +29,7 @@ from cpclean.data.rows import (
     StoredRow,
     narrowed,
 )
+from cpclean.data.spaces.filled_space import FilledSpace
 from cpclean.data.stored_rows import StoredRows
 from cpclean.errors import DataError
 
@@ -74,6 +75,8 @@ class IncompleteDataset(StoredRows):
         Whether shares are exact, because no row is represented by draws.
     drawn_rows : ndarray
         The rows that are.
+    space : FilledSpace or None
+        Where distances are measured, if not between the vectors themselves; see `in_space`.
 
     Examples
     --------
@@ -112,6 +115,7 @@ class IncompleteDataset(StoredRows):
         classes: npt.NDArray[Any],
         drawing: Drawing | None = None,
         row_names: Ints | None = None,
+        space: FilledSpace | None = None,
     ) -> IncompleteDataset:
         """The dataset of arrays that are known to be valid; nothing is checked or copied.
 
@@ -126,6 +130,8 @@ class IncompleteDataset(StoredRows):
         drawing : Drawing, optional
         row_names : ndarray of int, shape (n_rows,), optional
             What the draws of each row depend on; its number, if not given.
+        space : FilledSpace, optional
+            As in `in_space`.
 
         Examples
         --------
@@ -135,13 +141,19 @@ class IncompleteDataset(StoredRows):
         """
         data = object.__new__(cls)
         data.codes, data.classes = codes, classes
-        data._start(arrays, drawing or Drawing(), row_names)
+        data._start(arrays, drawing or Drawing(), row_names, space)
         return data
 
-    def _start(self, arrays: RowArrays, drawing: Drawing, row_names: Ints | None = None) -> None:
+    def _start(
+        self,
+        arrays: RowArrays,
+        drawing: Drawing,
+        row_names: Ints | None = None,
+        space: FilledSpace | None = None,
+    ) -> None:
         """As data about which nothing is known yet."""
         self._arrays = arrays
-        self.drawing = drawing
+        self.drawing, self.space = drawing, space
         self.row_names = np.arange(len(arrays.base)) if row_names is None else row_names
         self._pinned = np.zeros(len(arrays.base), dtype=bool)
         self._unpinned = self
@@ -207,15 +219,40 @@ class IncompleteDataset(StoredRows):
         plain = checked_known(known, self.n_features)
         return self._with_row(row, narrowed(self._unpinned.stored_row(row), plain), pinned=True)
 
+    def known_as(self, row: int, stored: StoredRow) -> IncompleteDataset:
+        """The same data with a row as it is stored elsewhere: valid, with the same features."""
+        return self._with_row(self.row_number(row), stored, pinned=True)
+
     def unpin(self, row: int) -> IncompleteDataset:
         """The same data with one row as it was before anything was known about it."""
         row = self.row_number(row)
         return self._with_row(row, self._unpinned.stored_row(row), pinned=False)
 
+    def uniform(self) -> IncompleteDataset:
+        """The same data with equally likely values in every cell. Pinned rows stay pinned.
+
+        Examples
+        --------
+        >>> data = IncompleteDataset([[[0.0], [1.0]]], ["a"], [[0.9, 0.1]])
+        >>> data.uniform().prior(0).tolist()
+        [0.5, 0.5]
+        """
+        other = IncompleteDataset.from_arrays(
+            self._arrays.equally_likely(),
+            self.codes,
+            self.classes,
+            self.drawing,
+            self.row_names,
+            self.space,
+        )
+        if self._unpinned is not self:
+            other._pinned, other._unpinned = self._pinned, self._unpinned.uniform()
+        return other
+
     def expanded(self) -> IncompleteDataset:
         """The same data with every factored row written out as plain candidates."""
         rows = range(self.n_rows)
-        return IncompleteDataset(
+        written = IncompleteDataset(
             [self.candidates(row) for row in rows],
             self.labels,
             [self.prior(row) for row in rows],
@@ -223,6 +260,39 @@ class IncompleteDataset(StoredRows):
             n_draws=self.drawing.n_draws,
             random_state=self.drawing.seed,
         )
+        return written.in_space(self.space)
+
+    def in_space(self, space: FilledSpace | None) -> IncompleteDataset:
+        """The same data, with distances between what a space makes of the vectors.
+
+        Among the leaves of trees, two vectors are as far apart as the number of trees that send
+        them to different leaves. All queries stay exact, given the space. Pinned rows stay pinned.
+
+        Parameters
+        ----------
+        space : FilledSpace or None
+            `Trees`, or a fitted object as a `FittedMap`, for vectors of `n_features` numbers. None
+            stands for the vectors themselves.
+
+        Examples
+        --------
+        >>> from cpclean.data.spaces.trees import Trees
+        >>> data = IncompleteDataset([[[0.0], [1.0]], [[2.0]]], ["no", "yes"])
+        >>> trees = Trees([0, 3], [0, -1, -1], [0.5, 0, 0], [1, -1, -1], [2, -1, -1], n_features=1)
+        >>> data.in_space(trees).space
+        Trees(1 trees, 3 nodes, 1 features)
+        """
+        if space is not None and space.n_features != self.n_features:
+            raise DataError(
+                f"a space must take vectors of {self.n_features} numbers, as the data has them; "
+                f"got one for {space.n_features}."
+            )
+        other = IncompleteDataset.from_arrays(
+            self._arrays, self.codes, self.classes, self.drawing, self.row_names, space
+        )
+        if self._unpinned is not self:
+            other._pinned, other._unpinned = self._pinned, self._unpinned.in_space(space)
+        return other
 
     def take(self, rows: npt.ArrayLike) -> IncompleteDataset:
         """Some rows of the data, in this order; all classes stay, whether or not a row has them.
@@ -248,6 +318,7 @@ class IncompleteDataset(StoredRows):
             self.classes,
             self.drawing,
             self.row_names[numbers],
+            self.space,
         )
 
     def with_rows(self, rows: Mapping[int, StoredRow]) -> IncompleteDataset:
@@ -266,9 +337,13 @@ class IncompleteDataset(StoredRows):
             base[row], n_cells[row] = stored.base, len(stored.cells)
             first_cell[row] = len(arrays.cell_start) + len(cells)
             cells += stored.cells
-        arrays = arrays._replace(base=base, n_cells=n_cells, first_cell=first_cell)
         return IncompleteDataset.from_arrays(
-            arrays.with_cells(cells), self.codes, self.classes, self.drawing, self.row_names
+            arrays.with_rows(base, n_cells, first_cell).with_cells(cells),
+            self.codes,
+            self.classes,
+            self.drawing,
+            self.row_names,
+            self.space,
         )
 
     def _with_row(self, row: int, stored: StoredRow, *, pinned: bool) -> IncompleteDataset:
@@ -286,7 +361,7 @@ class IncompleteDataset(StoredRows):
             arrays = arrays._replace(first_cell=_changed(arrays.first_cell, row, first))
         other = object.__new__(IncompleteDataset)
         other.codes, other.classes = self.codes, self.classes
-        other.drawing, other.row_names = self.drawing, self.row_names
+        other.drawing, other.row_names, other.space = self.drawing, self.row_names, self.space
         other._arrays, other._unpinned = arrays, self._unpinned
         other._pinned = _changed(self._pinned, row, pinned)
         count = min(math.prod(len(cell.values) for cell in stored.cells), MOST_COUNTED)
@@ -339,7 +414,7 @@ class IncompleteDataset(StoredRows):
         """Other arrays of the same rows, none of which is to be drawn (again)."""
         never = replace(self.drawing, max_exact=MOST_COUNTED)
         return IncompleteDataset.from_arrays(
-            arrays, self.codes, self.classes, never, self.row_names
+            arrays, self.codes, self.classes, never, self.row_names, self.space
         )
 
     def _sampled_with(
@@ -390,6 +465,7 @@ class IncompleteDataset(StoredRows):
             and self.drawing == other.drawing
             and np.array_equal(self.codes, other.codes)
             and self._arrays.same_rows(other.arrays)
+            and _digest(self.space) == _digest(other.space)
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -407,6 +483,10 @@ class IncompleteDataset(StoredRows):
 
 # Values computed on demand; a changed copy must not inherit them.
 _DERIVED = frozenset({"candidate_counts", "n_worlds", "derived", "is_exact", "sampled"})
+
+
+def _digest(space: FilledSpace | None) -> str | None:
+    return None if space is None else space.digest
 
 
 def _changed(array: npt.NDArray[Any], row: int, value: Any) -> npt.NDArray[Any]:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from cpclean.data.drawing import N_DRAWS, Drawing
 from cpclean.data.given_rows import checked_arrays
-from cpclean.data.row_arrays import RowArrays, runs, starts_of
+from cpclean.data.row_arrays import RowArrays, runs
 from cpclean.data.rows import FactoredRow, Floats, Ints
 
 # A point with more completions than this is represented by draws; each costs a look at the data.
@@ -139,8 +139,9 @@ class Points:
     def _take(self, arrays: RowArrays, drawing: Drawing) -> None:
         drawn = drawing.drawn_rows(arrays)
         short = drawing.drawn(arrays, drawn, np.zeros(len(arrays.base), dtype=np.int64))
-        vectors, weight = _written_out(short)
-        self._hold(vectors, np.repeat(np.arange(len(short.base)), short.counts()), weight)
+        vectors, owner, weight = short.written_out()
+        total = np.add.reduceat(weight, np.searchsorted(owner, np.arange(len(short.base))))
+        self._hold(vectors, owner, weight / total[owner])
         self.drawn, self.cells = drawn, arrays if len(drawn) else None
 
     @property
@@ -248,29 +249,6 @@ def in_parts(arrays: RowArrays, drawing: Drawing) -> Iterator[Points]:
     part = np.cumsum(sizes) * arrays.base.shape[1] // _PART
     for points in np.split(np.arange(len(sizes)), np.flatnonzero(np.diff(part)) + 1):
         yield Points.from_arrays(arrays.take(points), drawing)
-
-
-def _written_out(arrays: RowArrays) -> tuple[Floats, Floats]:
-    """Every candidate of every row, row by row in the order of their numbers, and its weight."""
-    counts = arrays.counts()
-    owner = np.repeat(np.arange(len(counts)), counts)
-    number = runs(np.zeros_like(counts), counts)
-    vectors, weights = arrays.base[owner], np.ones(len(owner))
-    for back in range(int(arrays.n_cells.max(initial=0))):  # the last cell changes fastest
-        (some,) = np.nonzero(arrays.n_cells[owner] > back)
-        rows = owner[some]
-        cells = arrays.first_cell[rows] + arrays.n_cells[rows] - 1 - back
-        sizes = arrays.cell_size[cells]
-        number[some], chosen = np.divmod(number[some], sizes)
-        weights[some] *= arrays.weights[arrays.weights_at[cells] + chosen]
-        spans = np.column_stack([arrays.cell_start[cells], arrays.cell_stop[cells]])
-        for start, stop in np.unique(spans, axis=0).tolist():
-            (own,) = np.nonzero((spans == [start, stop]).all(axis=1))
-            at = arrays.values_at[cells[own]] + chosen[own]
-            for place in range(stop - start):
-                vectors[some[own], start + place] = arrays.values[at + place * sizes[own]]
-    total = np.add.reduceat(weights, starts_of(counts)) if len(weights) else weights
-    return vectors, weights / total[owner]
 
 
 def _distinct(vectors: Floats) -> tuple[Floats, Ints]:

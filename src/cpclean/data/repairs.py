@@ -21,6 +21,7 @@ from cpclean.data.column_values import (
     whole_domain,
 )
 from cpclean.data.columns import Column
+from cpclean.data.domains import DomainTable
 from cpclean.data.holoclean.cell_values import HoloCells, holo_cells
 from cpclean.data.holoclean.holo_model import HoloSettings
 from cpclean.data.ragged import Ragged
@@ -37,6 +38,7 @@ __all__ = [
     "Repair",
     "Versions",
     "default_values",
+    "frame_and_repair",
     "observed_values",
     "quantiles",
     "repair_named",
@@ -134,3 +136,15 @@ def repair_named(repairs: Any) -> Repair:
         'or to a function, an object with propose(columns, holes), or "holoclean"; got '
         f"{repairs!r}."
     )
+
+
+def frame_and_repair(frame: Any, repairs: Any) -> tuple[Any, Repair]:
+    """The frame itself and what finds the candidates of its holes."""
+    if not isinstance(frame, DomainTable):
+        return frame, repair_named(repairs)
+    if repairs is not frame.repairs and not (isinstance(repairs, str) and repairs == "default"):
+        raise TableError(
+            "a table with explicit domains brings its own candidates, but got "
+            f"repairs={repairs!r} too. Leave repairs out, or pass the frame alone: table.frame."
+        )
+    return frame.frame, frame.repairs

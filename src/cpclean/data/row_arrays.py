@@ -15,10 +15,11 @@ values. So the holes of a column with a thousand possible values take up room fo
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from cpclean.data.rows import Floats, Ints, StoredCell, StoredRow
 
@@ -44,8 +45,8 @@ class RowArrays(NamedTuple):
     def of(cls, rows: Sequence[StoredRow]) -> RowArrays:
         """The arrays of rows that are checked already."""
         n_cells = np.array([len(row.cells) for row in rows], dtype=np.int64)
-        bare = cls.complete(np.stack([row.base for row in rows]))
-        bare = bare._replace(n_cells=n_cells, first_cell=starts_of(n_cells))
+        complete = cls.complete(np.stack([row.base for row in rows]))
+        bare = complete.with_rows(complete.base, n_cells, starts_of(n_cells))
         return bare.with_cells([cell for row in rows for cell in row.cells])
 
     @classmethod
@@ -55,17 +56,32 @@ class RowArrays(NamedTuple):
         none, nothing = np.empty(0, dtype=np.int64), np.empty(0)
         return cls(base, zeros, zeros.copy(), none, none, none, none, none, nothing, nothing)
 
+    # -- by name, for files --------------------------------------------------------------
+
+    def named(self) -> dict[str, npt.NDArray[Any]]:
+        """The arrays by their names."""
+        return self._asdict()
+
+    @classmethod
+    def from_named(cls, arrays: Mapping[str, npt.NDArray[Any]], prefix: str = "") -> RowArrays:
+        """What `named` returned; names may have been given a prefix, and others be among them."""
+        return cls(**{name: arrays[f"{prefix}{name}"] for name in cls._fields})
+
     # -- one row -------------------------------------------------------------------------
 
     def stored_cells(self, row: int) -> Iterator[StoredCell]:
         """The cells of a row, as views."""
         first = int(self.first_cell[row])
         for number in range(first, first + int(self.n_cells[row])):
-            size, start = int(self.cell_size[number]), int(self.cell_start[number])
-            width = int(self.cell_stop[number]) - start
-            at, weights_at = int(self.values_at[number]), int(self.weights_at[number])
-            values = self.values[at : at + size * width].reshape(width, size).T
-            yield StoredCell(start, values, self.weights[weights_at : weights_at + size])
+            yield self.stored_cell(number)
+
+    def stored_cell(self, number: int) -> StoredCell:
+        """A cell by its number among all cells, as views."""
+        size, start = int(self.cell_size[number]), int(self.cell_start[number])
+        width = int(self.cell_stop[number]) - start
+        at, weights_at = int(self.values_at[number]), int(self.weights_at[number])
+        values = self.values[at : at + size * width].reshape(width, size).T
+        return StoredCell(start, values, self.weights[weights_at : weights_at + size])
 
     def stored_row(self, row: int) -> StoredRow:
         """A row, as views."""
@@ -94,6 +110,13 @@ class RowArrays(NamedTuple):
         """The number of values of every cell that belongs to a row, in the order of the rows."""
         return self.cell_size[runs(self.first_cell, self.n_cells)]
 
+    def equally_likely(self) -> RowArrays:
+        """The same rows with the same weight for every value of a cell."""
+        weights = self.weights.copy()
+        each = np.repeat(1.0 / self.cell_size, self.cell_size)
+        weights[runs(self.weights_at, self.cell_size)] = each
+        return self._replace(weights=weights)
+
     def boxes(self) -> tuple[Floats, Floats]:
         """The least and the greatest value of every row in every feature, shape (d, N)."""
         low = self.base.T.copy(order="C")
@@ -114,6 +137,35 @@ class RowArrays(NamedTuple):
             low[features, rows] = np.minimum.reduceat(values, starts_of(of_column))[found]
             high[features, rows] = np.maximum.reduceat(values, starts_of(of_column))[found]
         return low, high
+
+    def written_out(self) -> tuple[Floats, Ints, Floats]:
+        """Every candidate of every row, row by row in the order of their numbers.
+
+        Returns
+        -------
+        vectors : ndarray of shape (n_candidates, n_features)
+        owner : ndarray of int
+            The row of each.
+        weight : ndarray of float
+            The product of the weights of its values.
+        """
+        counts = self.counts()
+        owner = np.repeat(np.arange(len(counts)), counts)
+        number = runs(np.zeros_like(counts), counts)
+        vectors, weight = self.base[owner], np.ones(len(owner))
+        for back in range(int(self.n_cells.max(initial=0))):  # the last cell changes fastest
+            (some,) = np.nonzero(self.n_cells[owner] > back)
+            rows = owner[some]
+            cells = self.first_cell[rows] + self.n_cells[rows] - 1 - back
+            sizes = self.cell_size[cells]
+            number[some], chosen = np.divmod(number[some], sizes)
+            weight[some] *= self.weights[self.weights_at[cells] + chosen]
+            start, at = self.cell_start[cells], self.values_at[cells] + chosen
+            widths, own = self.cell_stop[cells] - start, np.arange(len(some))
+            for place in range(int(widths.max())):
+                own = own[widths[own] > place]
+                vectors[some[own], start[own] + place] = self.values[at[own] + place * sizes[own]]
+        return vectors, owner, weight
 
     def take(self, rows: Ints) -> RowArrays:
         """Some rows in this order, with the cells that belong to them and no others."""
@@ -154,6 +206,10 @@ class RowArrays(NamedTuple):
         ) and _same_runs(
             self.weights, self.weights_at[mine], other.weights, other.weights_at[theirs], sizes
         )
+
+    def with_rows(self, base: Floats, n_cells: Ints, first_cell: Ints) -> RowArrays:
+        """Other rows over the same cells."""
+        return self._replace(base=base, n_cells=n_cells, first_cell=first_cell)
 
     def with_cells(self, cells: Sequence[StoredCell]) -> RowArrays:
         """More cells behind those that are there, whose numbers do not change."""

@@ -217,6 +217,30 @@ def within(new: StoredRow, old: StoredRow) -> bool:
     return not cells and bool(same.all())
 
 
+def widened(row: StoredRow, other: StoredRow) -> StoredRow:
+    """A row that can also be what a `narrowed` version of it can be, at a prior of 0.
+
+    Values that a cell of the other row has are added to the cell; columns without a cell that
+    differ become cells, one for each run of columns between cells.
+    """
+    there = {cell.start: cell.values for cell in other.cells}
+    cells, begin = list[StoredCell](), 0
+    for cell in (*row.cells, None):
+        end = len(row.base) if cell is None else cell.start
+        both = np.stack([row.base[begin:end], other.base[begin:end]])
+        if (both[0] != both[1]).any():
+            cells.append(StoredCell(begin, both, np.array([1.0, 0.0])))
+        if cell is None:
+            break
+        begin = cell.stop
+        values = there.get(cell.start, other.base[None, cell.start : begin])
+        known = {value.tobytes() for value in cell.values}
+        new = np.array([value.tobytes() not in known for value in values])
+        both = np.concatenate([cell.values, values[new]])
+        cells.append(StoredCell(cell.start, both, np.append(cell.weights, np.zeros(new.sum()))))
+    return StoredRow(row.base, tuple(cells))
+
+
 def _narrowed_cell(cell: StoredCell, known: Mapping[int, float]) -> StoredCell:
     if not known:
         return cell

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Self
@@ -12,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cpclean.data.cell_priors import CellPriors
-from cpclean.data.column_report import ColumnReport, report_html
+from cpclean.data.column_report import ColumnReport, report_html, warn_about
 from cpclean.data.columns import Column
 from cpclean.data.completions import Completer, ListedValues, listed_values
 from cpclean.data.domains import Domains, DomainTable, plain_frame
@@ -35,27 +34,35 @@ from cpclean.data.proposals import (
 from cpclean.data.repairs import (
     ColumnValues,
     Imputers,
-    Repair,
-    repair_named,
+    frame_and_repair,
     with_kinds_of_candidates,
 )
 from cpclean.data.row_arrays import RowArrays
 from cpclean.data.row_options import Options, TableOptions
 from cpclean.data.rows import Bools, Floats, is_whole
+from cpclean.data.session_drawing import session_drawing
+from cpclean.data.spaces.fitted_space import chosen_space
+from cpclean.data.spaces.leaf_space import LeafSpace
 from cpclean.data.spaces.plain import fit_plain_space
 from cpclean.data.spaces.table_space import TableSpace
 from cpclean.data.suspects import blanked, suspect_mask
-from cpclean.errors import TableError, TableWarning, UnknownRowError, offenders
+from cpclean.errors import TableError, UnknownRowError, offenders
 
 # Candidates of a row up to which going through all of them pays: four holes of five values.
 # docs/results/holes.md says how it was chosen.
 MAX_EXACT = 5**4
+# Among leaves, each candidate is a number per tree: three holes of five values.
+MAX_EXACT_LEAVES = 5**3
+# More neighbours vote there, and shares depend less on each: so many draws are as close.
+N_DRAWS_LEAVES = 64
 
-# In a session, points are drawn when they have more than a 25th of the completions up to which rows
-# are gone through, and as a quarter of the draws.
-_SOONER, _FEWER = 25, 4
 # Candidates of a row are listed up to this many: eight holes of five values.
 MOST_CANDIDATES = 5**8
+
+
+def usual_limits(is_among_leaves: bool) -> tuple[int, int]:
+    """Up to how many candidates rows are gone through by default, and by how many draws beyond."""
+    return (MAX_EXACT_LEAVES, N_DRAWS_LEAVES) if is_among_leaves else (MAX_EXACT, N_DRAWS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +79,7 @@ class TableParts:
     space: TableSpace
     dataset: IncompleteDataset
     column_values: ListedValues = field(default_factory=dict)
+    leaves: LeafSpace | None = None
 
 
 class IncompleteTable:
@@ -112,11 +120,25 @@ class IncompleteTable:
     null_tokens : iterable of str
         Texts that mean a missing value, such as "?"; spaces around them are ignored. A token that
         is a number, such as "-999", also matches numbers equal to it.
-    max_exact : int
+    space : {"plain", "forest", "random"}, LeafSpace, or a fitted object
+        Where distances are measured. "plain": scaled columns. "forest": the leaves of a random
+        forest that is learnt from worlds drawn with the prior, far more accurate; two rows are as
+        far apart as the number of trees that tell them apart. Scaling means nothing then, and a
+        weight is 0 or 1. "random": the same with random splits that look at no label and at
+        nothing that fills a hole. A `LeafSpace` says how many trees, and so on. Everything stays
+        exact, given the trees. A tree or forest of scikit-learn that was fitted on these columns
+        as they are: the leaves of its trees. Any other fitted object with `apply` (leaves per
+        tree; or a pipeline that ends in one) or `transform` (vectors, in which the metric measures)
+        is called with filled rows, frames if it has `feature_names_in_`, else arrays. What it makes
+        of a row with more than `max_exact` candidates is not known: to prove what is certain, such
+        a row may be anywhere. It cannot be saved in a project.
+    max_exact : int, optional
         A row with more candidates than this is represented by draws from its prior in shares and
-        in whatever depends on them; what is certain is proved for all of its candidates.
-    n_draws, random_state : int
-        How many draws, and their seed. Draws depend on the seed and the row alone.
+        in whatever depends on them; what is certain is proved for all of its candidates. By
+        default 625, and 125 in other than the plain space.
+    n_draws, random_state : int, optional
+        How many draws (160, and 64 among leaves), and their seed. Draws depend on the seed and the
+        row alone.
     drop_unlabelled : bool
         Leave out rows whose label is null; otherwise they are an error.
 
@@ -138,11 +160,15 @@ class IncompleteTable:
         The candidates of the holes, in stored values; `options_of` returns those of one row.
     space : TableSpace
         How columns become features of the space.
+    leaves : LeafSpace or None
+        In which trees distances are measured; None in the plain space.
     column_values : dict from column name to stored values
         The values of a point's hole where the repair lists some for the whole column; in other
         columns they are the default ones.
     frame_kind : FrameKind
         What is needed to make a frame of the same kind.
+    completer : Completer
+        What the holes of points can be.
 
     Notes
     -----
@@ -182,14 +208,20 @@ class IncompleteTable:
         weights: Mapping[str, float] | None = None,
         categories: Mapping[str, Iterable[Any]] | None = None,
         null_tokens: Iterable[str] = (),
-        max_exact: int = MAX_EXACT,
-        n_draws: int = N_DRAWS,
+        space: Any = "plain",
+        max_exact: int | None = None,
+        n_draws: int | None = None,
         random_state: int = 0,
         drop_unlabelled: bool = False,
     ) -> None:
-        drawing = Drawing(max_exact, n_draws, random_state)
+        leaves = chosen_space(space)
+        self.leaves = None if leaves is None else leaves.stated
+        limit, draws = usual_limits(leaves is not None)
+        limit = limit if max_exact is None else max_exact
+        draws = draws if n_draws is None else n_draws
+        drawing = Drawing(limit, draws, random_state)
         self.null_tokens = stripped(null_tokens)
-        frame, repair = _frame_and_repair(frame, repairs)
+        frame, repair = frame_and_repair(frame, repairs)
         columns = columns_from(frame, kinds, self.null_tokens)
         self.frame_kind = kind_of_frame(frame)
         columns, labels, self.label = split_label(columns, label, self.null_tokens)
@@ -215,13 +247,20 @@ class IncompleteTable:
         self.column_values = listed_values(repair, known, options)
         self.options = with_present(options, self.columns, doubted)
         proposed = proposed_values(self.options)
-        _warn(known, proposed, classes)
-        self.space: TableSpace = fit_plain_space(known, proposed, scaling, weights, categories)
+        warn_about(known, proposed, classes)
+        self.space: TableSpace
+        if leaves is None:
+            self.space = fit_plain_space(known, proposed, scaling, weights, categories)
+        else:
+            self.space = leaves.features(known, proposed, weights, categories, drawing.seed)
         priors = CellPriors(prior_beside(repair, prior), known, codes, ~self.holes)
         base = self.space.encode_with_holes(self.columns)
         rows = encoded_rows(base, self._options_in_space, self.space, priors)
-        self.dataset = IncompleteDataset.from_arrays(rows, codes, classes, drawing)
-        self._completer = self._new_completer()
+        data = IncompleteDataset.from_arrays(rows, codes, classes, drawing)
+        if leaves is not None:
+            data = leaves.placed(data, self.space, known, self.frame_kind)
+        self.dataset = data
+        self.completer = self._new_completer()
 
     @classmethod
     def from_parts(cls, parts: TableParts) -> Self:
@@ -230,7 +269,7 @@ class IncompleteTable:
         for part in fields(TableParts):
             setattr(table, part.name, getattr(parts, part.name))
         table.names = tuple(column.name for column in parts.columns)
-        table._completer = table._new_completer()
+        table.completer = table._new_completer()
         return table
 
     def _new_completer(self) -> Completer:
@@ -385,14 +424,10 @@ class IncompleteTable:
         """The same for a session, which looks at every completion again with every answer.
 
         Points are drawn sooner and less often than rows are, because what counts in a session is
-        the mean over all points.
+        the mean over all points; see `session_drawing`.
         """
-        drawing = self.dataset.drawing
-        return self.points(
-            frame,
-            max_completions=max(1, drawing.max_exact // _SOONER),
-            n_draws=max(2, drawing.n_draws // _FEWER),
-        )
+        arrays, _ = self._point_arrays(frame, "observed", MAX_COMPLETIONS)
+        return Points.from_arrays(arrays, session_drawing(self.dataset.drawing, arrays))
 
     def points_in_parts(
         self, frame: Any, completions: Any = "observed", *, max_completions: int = MAX_COMPLETIONS
@@ -411,7 +446,7 @@ class IncompleteTable:
         columns = self._read(frame)
         base = self.space.encode(columns)
         domains = frame.repairs if isinstance(frame, DomainTable) else None
-        arrays = self._completer.arrays(columns, base, self.space, completions, domains)
+        arrays = self.completer.arrays(columns, base, self.space, completions, domains)
         return arrays, replace(self.dataset.drawing, max_exact=max_completions)
 
     def _read(self, frame: Any) -> list[Column]:
@@ -456,36 +491,3 @@ class IncompleteTable:
     def _check_row(self, row: Any) -> None:
         if not isinstance(row, int | np.integer) or not 0 <= row < self.n_rows:
             raise UnknownRowError(f"row must be an int in [0, {self.n_rows - 1}]; got {row!r}.")
-
-
-def _frame_and_repair(frame: Any, repairs: Any) -> tuple[Any, Repair]:
-    if not isinstance(frame, DomainTable):
-        return frame, repair_named(repairs)
-    if repairs is not frame.repairs and not (isinstance(repairs, str) and repairs == "default"):
-        raise TableError(
-            "a table with explicit domains brings its own candidates, but got "
-            f"repairs={repairs!r} too. Leave repairs out, or pass the frame alone: table.frame."
-        )
-    return frame.frame, frame.repairs
-
-
-def _warn(known: Sequence[Column], proposed: Mapping[int, Any], classes: npt.NDArray[Any]) -> None:
-    empty = [
-        column.name
-        for number, column in enumerate(known)
-        if not column.n_observed and number not in proposed
-    ]
-    if empty:
-        warnings.warn(
-            TableWarning(
-                f"no value is observed in column {offenders(map(repr, empty))}: it is ignored."
-            ),
-            stacklevel=3,
-        )
-    if len(classes) == 1:
-        warnings.warn(
-            TableWarning(
-                f"all rows have the label {classes[0]!r}: every prediction will be certain."
-            ),
-            stacklevel=3,
-        )

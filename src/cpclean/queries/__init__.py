@@ -1,12 +1,19 @@
 """Queries: what all worlds of an incomplete dataset predict, computed exactly.
 
     certain, shares, gains     the public queries: is_certain, world_shares, expected_entropies, ...
+    sureness                   is_sure and verdicts: what is certain, what is sure, what is open
     model, look                the model to ask about; what looking at points finds
-    geometry, gather, blocks   checks, metrics, and which rows are near a point
+    geometry, gather           checks of a question; all rows that points depend on
+    query, plain_query         a checked question, answered in blocks; about vectors and metrics
+    leaf_query, leaf_rows      the same about leaves of trees; what that needs of a dataset
+    mapped_query, mapped_rows  the same about rows that a fitted object maps
+    blocks                     rows in blocks of neighbours
     prepared, kernel_arrays    what is computed once per dataset; the arrays that kernels read
     cell_gains, residues       gains of single cells; exact counts out of prime fields
     sound                      bounds for points with too many completions
-    _near, _order, _extremes, _minmax, _race, _tally, _cells    the compiled kernels
+    _near, _order, _extremes, _leaves, _minmax, _race, _tally, _cells    the compiled kernels
+    _leaf_order, _leaf_lists   kernels of leaves: positions; lists, and what several of these need
+    _terms                     what distances are sums of, compiled into several of these
     reference                  the paper's algorithms in plain Python, to read and to compare with
 
 The pages in docs/how explain the algorithms.

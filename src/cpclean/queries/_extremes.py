@@ -13,9 +13,6 @@ begins and ends where its dot products and norms, which are sums, allow it to at
 that is found impossible is, but one that is found possible may not be.
 
 Cost: O(d + values) per row; O(d + log values) for cells of one column whose values ascend.
-
-The first kernels are those of `_order`: the compilation cache does not see edits to a callee in
-another file.
 """
 
 from __future__ import annotations
@@ -23,16 +20,16 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from cpclean.queries._terms import cosine_order, join, term_of
 from cpclean.queries.kernel_arrays import (
     ASCENDING,
-    CHEBYSHEV,
     COSINE,
-    EUCLIDEAN,
     FIRST_CANDIDATE,
     FIRST_CELL,
     LINEAR,
     N_CELLS,
     N_VALUES,
+    NORM,
     PRECOMPUTED,
     SIZE,
     START,
@@ -41,90 +38,6 @@ from cpclean.queries.kernel_arrays import (
     WEIGHTS_AT,
 )
 
-_NORM = 6  # |x|^2, summed like a distance
-
-_TINY, _HUGE = 1e-290, 1e300  # widths that can be divided by without over- or underflow
-_INSERTION = 24  # buckets up to this size are sorted by insertion
-
-
-@njit(cache=True, nogil=True)
-def _cosine_order(dot, norm):
-    """Minus the signed square of dot / |x|: the order of cosine distance, exact on grids."""
-    if norm == 0.0:
-        return 0.0
-    square = dot * dot / norm
-    return -square if dot > 0.0 else square
-
-
-@njit(cache=True, nogil=True)
-def _term(metric, value, x):
-    """What one feature adds to a distance."""
-    if metric == EUCLIDEAN:
-        gap = value - x
-        return gap * gap
-    if metric == LINEAR:
-        return -(value * x)
-    if metric == _NORM:
-        return value * value
-    return abs(value - x)
-
-
-@njit(cache=True, nogil=True)
-def _join(metric, total, term):
-    if metric == CHEBYSHEV:
-        return term if term > total else total
-    return total + term
-
-
-@njit(cache=True, nogil=True)
-def _sort(distance, order, spare, counts):
-    """Stable sort: fills order with the positions of `distance` from near to far.
-
-    Distances fall into as many equal buckets as there are of them, in time linear in their
-    number; what shares a bucket is sorted by insertion, or by merging where many do.
-    """
-    n = distance.shape[0]
-    if n == 0:
-        return
-    low = distance[0]
-    high = distance[0]
-    for i in range(n):
-        low = min(low, distance[i])
-        high = max(high, distance[i])
-    # One bucket where buckets cannot be told apart: all equal, or bounds without end.
-    scattered = low > -_HUGE and high < _HUGE and high - low > _TINY
-    scale = (n - 1) / (high - low) if scattered else 0.0
-    counts[: n + 1] = 0
-    for i in range(n):
-        bucket = int((distance[i] - low) * scale) if scattered else 0
-        spare[i] = bucket
-        counts[bucket + 1] += 1
-    for b in range(1, n + 1):
-        counts[b] += counts[b - 1]
-    for i in range(n):
-        bucket = spare[i]
-        order[counts[bucket]] = i
-        counts[bucket] += 1
-    start = 0
-    for b in range(n):  # counts[b] is now where bucket b ends
-        stop = counts[b]
-        if stop - start > _INSERTION:
-            own = order[start:stop].copy()
-            inner = np.argsort(distance[own], kind="mergesort")
-            for i in range(stop - start):
-                order[start + i] = own[inner[i]]
-        else:
-            for i in range(start + 1, stop):
-                moved = order[i]
-                value = distance[moved]
-                at = i
-                while at > start and distance[order[at - 1]] > value:
-                    order[at] = order[at - 1]
-                    at -= 1
-                order[at] = moved
-        start = stop
-
-
 # -- cells -------------------------------------------------------------------------------
 
 
@@ -132,12 +45,12 @@ def _sort(distance, order, spare, counts):
 def _ascending_ends(values, at, size, metric, x, low, high):
     """The ends of a sum after a cell of one column whose values ascend: by bisection."""
     first, last = values[at], values[at + size - 1]
-    if metric == LINEAR or metric == _NORM:
-        least = min(_term(metric, first, x), _term(metric, last, x))
+    if metric == LINEAR or metric == NORM:
+        least = min(term_of(metric, first, x), term_of(metric, last, x))
     else:
         least = np.inf
     if metric != LINEAR:  # the nearest to x, or to 0, is one of two neighbours
-        middle = 0.0 if metric == _NORM else x
+        middle = 0.0 if metric == NORM else x
         under, over = 0, size
         while under < over:
             probe = (under + over) // 2
@@ -146,9 +59,9 @@ def _ascending_ends(values, at, size, metric, x, low, high):
             else:
                 over = probe
         for j in range(max(under - 1, 0), min(under + 1, size)):
-            least = min(least, _term(metric, values[at + j], x))
-    most = max(_term(metric, first, x), _term(metric, last, x))
-    return _join(metric, low, least), _join(metric, high, most)
+            least = min(least, term_of(metric, values[at + j], x))
+    most = max(term_of(metric, first, x), term_of(metric, last, x))
+    return join(metric, low, least), join(metric, high, most)
 
 
 @njit(cache=True, nogil=True)
@@ -162,10 +75,10 @@ def _dense_ends(values, at, size, start, stop, metric, t, low, high):
             k = at + j
             for f in range(start, stop):
                 x = t[f]
-                a = _join(metric, a, _term(metric, values[k], x))
-                b = _join(metric, b, _term(metric, values[k + 1], x))
-                c = _join(metric, c, _term(metric, values[k + 2], x))
-                d = _join(metric, d, _term(metric, values[k + 3], x))
+                a = join(metric, a, term_of(metric, values[k], x))
+                b = join(metric, b, term_of(metric, values[k + 1], x))
+                c = join(metric, c, term_of(metric, values[k + 2], x))
+                d = join(metric, d, term_of(metric, values[k + 3], x))
                 k += size
             lowest = min(lowest, min(min(a, b), min(c, d)))
             highest = max(highest, max(max(a, b), max(c, d)))
@@ -173,16 +86,16 @@ def _dense_ends(values, at, size, start, stop, metric, t, low, high):
         for rest in range(j, size):
             a = low
             for f in range(start, stop):
-                a = _join(metric, a, _term(metric, values[at + (f - start) * size + rest], t[f]))
+                a = join(metric, a, term_of(metric, values[at + (f - start) * size + rest], t[f]))
             lowest = min(lowest, a)
             highest = max(highest, a)
         return lowest, highest
     for j in range(size):
         from_low, from_high = low, high
         for f in range(start, stop):
-            term = _term(metric, values[at + (f - start) * size + j], t[f])
-            from_low = _join(metric, from_low, term)
-            from_high = _join(metric, from_high, term)
+            term = term_of(metric, values[at + (f - start) * size + j], t[f])
+            from_low = join(metric, from_low, term)
+            from_high = join(metric, from_high, term)
         lowest = min(lowest, from_low)
         highest = max(highest, from_high)
     return lowest, highest
@@ -200,15 +113,15 @@ def _sparse_ends(sparse, number, size, start, stop, metric, t, nonzero, low, hig
             last = v == sparse.at[j + 1]  # behind the value's last: what is left of t
             column = stop if last else sparse.column[v]
             while k < nonzero.shape[0] and nonzero[k] < column:
-                term = _term(metric, 0.0, t[nonzero[k]])
-                from_low = _join(metric, from_low, term)
-                from_high = _join(metric, from_high, term)
+                term = term_of(metric, 0.0, t[nonzero[k]])
+                from_low = join(metric, from_low, term)
+                from_high = join(metric, from_high, term)
                 k += 1
             if not last:
                 k += k < nonzero.shape[0] and nonzero[k] == column
-                term = _term(metric, sparse.value[v], t[column])
-                from_low = _join(metric, from_low, term)
-                from_high = _join(metric, from_high, term)
+                term = term_of(metric, sparse.value[v], t[column])
+                from_low = join(metric, from_low, term)
+                from_high = join(metric, from_high, term)
         lowest = min(lowest, from_low)
         highest = max(highest, from_high)
     return lowest, highest
@@ -226,9 +139,9 @@ def _ends(base, span, cells, values, sparse, metric, t, nonzero):
     for cell in range(span[FIRST_CELL], span[FIRST_CELL] + span[N_CELLS]):
         start, stop, size = cells[cell, START], cells[cell, STOP], cells[cell, N_VALUES]
         for f in range(column, start):
-            term = _term(metric, base[f], t[f])
-            low = _join(metric, low, term)
-            high = _join(metric, high, term)
+            term = term_of(metric, base[f], t[f])
+            low = join(metric, low, term)
+            high = join(metric, high, term)
         if cells[cell, ASCENDING]:
             low, high = _ascending_ends(values, cells[cell, VALUES_AT], size, metric, t[start],
                                         low, high)  # fmt: skip
@@ -240,9 +153,9 @@ def _ends(base, span, cells, values, sparse, metric, t, nonzero):
                                     low, high)  # fmt: skip
         column = stop
     for f in range(column, t.shape[0]):
-        term = _term(metric, base[f], t[f])
-        low = _join(metric, low, term)
-        high = _join(metric, high, term)
+        term = term_of(metric, base[f], t[f])
+        low = join(metric, low, term)
+        high = join(metric, high, term)
     return low, high
 
 
@@ -252,8 +165,8 @@ def _cosine_bounds(minus_dot, norm):
     low, high = 0.0, 0.0
     if norm[1] > 0.0:
         near, far = -minus_dot[0], -minus_dot[1]
-        low = _cosine_order(near, norm[0] if near > 0.0 else norm[1])
-        high = _cosine_order(far, norm[1] if far > 0.0 else norm[0])
+        low = cosine_order(near, norm[0] if near > 0.0 else norm[1])
+        high = cosine_order(far, norm[1] if far > 0.0 else norm[0])
         if norm[0] == 0.0:  # the zero vector itself is at 0
             low = -np.inf if near > 0.0 else low
             high = np.inf if far < 0.0 else max(high, 0.0)
@@ -291,22 +204,22 @@ def _cosine_ends(base, span, cells, values, sparse, t, live, chosen, live_at, do
             dot, norm = dots[at], squares[at]
             for g in range(live_at[at], live_at[at + 1]):
                 f = live[g]
-                dot += _term(LINEAR, base[f], t[f])
+                dot += term_of(LINEAR, base[f], t[f])
                 norm += base[f] * base[f]
             if at == n_cells:
-                order = _cosine_order(-dot, norm)
+                order = cosine_order(-dot, norm)
                 lowest = min(lowest, order)
                 highest = max(highest, order)
                 break
             if wide:
                 number = cells[first + at, WEIGHTS_AT] + chosen[at]
                 for v in range(sparse.at[number], sparse.at[number + 1]):
-                    dot += _term(LINEAR, sparse.value[v], t[sparse.column[v]])
+                    dot += term_of(LINEAR, sparse.value[v], t[sparse.column[v]])
                     norm += sparse.value[v] * sparse.value[v]
             else:
                 k = cells[first + at, VALUES_AT] + chosen[at]
                 for f in range(cells[first + at, START], cells[first + at, STOP]):
-                    dot += _term(LINEAR, values[k], t[f])
+                    dot += term_of(LINEAR, values[k], t[f])
                     norm += values[k] * values[k]
                     k += cells[first + at, N_VALUES]
             dots[at + 1], squares[at + 1] = dot, norm
@@ -344,9 +257,6 @@ def extremes(rows, metric, X, near_ptr, near, bound, reach, most_opened, most_wr
     opened = np.empty(most, np.int64)
     event = np.empty(2 * most + 1, np.int64)  # one more: the last is written before it is kept
     distance = np.empty(2 * most + 1)
-    order = np.empty(2 * most, np.int64)
-    spare = np.empty(2 * most, np.int64)
-    counts = np.empty(2 * most + 1, np.int64)
     chosen = np.empty(most_cells, np.int64)
     dots = np.empty(most_cells + 1)
     squares = np.empty(most_cells + 1)
@@ -364,10 +274,12 @@ def extremes(rows, metric, X, near_ptr, near, bound, reach, most_opened, most_wr
         if complete[p]:
             opened[:n_opened] = np.arange(n_opened)
         else:
-            n_opened = most_opened
-            _sort(bounds, opened, spare, counts)
-            radius = np.nextafter(bounds[opened[n_opened]], -np.inf)
-            opened[:n_opened].sort()
+            next_begins = np.partition(bounds, most_opened)[most_opened]
+            radius = np.nextafter(next_begins, -np.inf)
+            n_opened = 0
+            for local in range(bounds.shape[0]):
+                opened[n_opened] = local
+                n_opened += bounds[local] < next_begins
         # Step 2: where each row begins and ends.
         n = 0
         for local in opened[:n_opened]:
@@ -385,7 +297,7 @@ def extremes(rows, metric, X, near_ptr, near, bound, reach, most_opened, most_wr
             elif metric == COSINE:
                 low, high = _cosine_bounds(
                     _ends(base[row], span, cells, values, sparse, LINEAR, t, nonzero),
-                    _ends(base[row], span, cells, values, sparse, _NORM, t, nonzero),
+                    _ends(base[row], span, cells, values, sparse, NORM, t, nonzero),
                 )
             else:
                 low, high = _ends(base[row], span, cells, values, sparse, metric, t, nonzero)
@@ -396,7 +308,7 @@ def extremes(rows, metric, X, near_ptr, near, bound, reach, most_opened, most_wr
             distance[n] = high
             n += high <= radius
         # Step 3: events from near to far.
-        _sort(distance[:n], order, spare, counts)
+        order = np.argsort(distance[:n], kind="mergesort")
         at = ptr[p]
         for i in range(n):
             one = order[i]

@@ -13,7 +13,6 @@ Rows stand in blocks of neighbours (`blocks`), and a block has a box around its 
 2. *Rows.* Look through every block that does not begin beyond the reach found so far; the reach
    falls with every row that ends nearer.
 3. *Sift* the rows found by the final reach, and bring each point's rows into ascending order.
-4. *Ties.* Of the rows that begin just at the reach, only those before its row are near.
 
 Cost: O(N d) per point at worst, for N rows and d features; the blocks passed over cost a 256th.
 
@@ -26,12 +25,14 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from cpclean.queries._terms import cosine_order
 from cpclean.queries.kernel_arrays import (
     BLOCK,
     CHEBYSHEV,
     COSINE,
     EUCLIDEAN,
     FIRST_CANDIDATE,
+    HAMMING,
     LEAST,
     MANHATTAN,
     MOST,
@@ -42,15 +43,6 @@ from cpclean.queries.kernel_arrays import (
 # The powers of two below 2^64 leave different remainders modulo 67: which bit leaves which.
 _BIT = np.zeros(67, np.int64)
 _BIT[[2**bit % 67 for bit in range(64)]] = np.arange(64)
-
-
-@njit(cache=True, nogil=True)
-def _cosine_order(dot, norm):
-    """Minus the signed square of dot / |x|: the order of cosine distance, exact on grids."""
-    if norm == 0.0:
-        return 0.0
-    square = dot * dot / norm
-    return -square if dot > 0.0 else square
 
 
 @njit(cache=True, nogil=True)
@@ -87,6 +79,10 @@ def _bound_boxes(boxes, metric, t, first, count, near, far):
                 gap = -under if under < over else -over
                 near[r] = gap if gap > near[r] else near[r]
                 far[r] = reach if reach > far[r] else far[r]
+        elif metric == HAMMING:
+            for r in range(count):
+                near[r] += 1.0 if x < low[r] or x > high[r] else 0.0
+                far[r] += 1.0 if x != low[r] or x != high[r] else 0.0
         else:  # linear, and the dot product of cosine
             for r in range(count):
                 one = low[r] * x
@@ -115,7 +111,7 @@ def _bound_rows(rows, metric, t, first, count, near, far):
 
 
 @njit(cache=True, nogil=True)
-def _begin(rows, metric, X, nearest_ends):
+def _begin(rows, metric, X, nearest_ends, ending):
     """Step 1: where all blocks begin, for all points; each point's nearest block is searched."""
     n_points = X.shape[0]
     n_blocks = rows.block_at.shape[0] - 1
@@ -132,15 +128,16 @@ def _begin(rows, metric, X, nearest_ends):
         first = rows.block_at[nearest[p]]
         count = rows.block_at[nearest[p] + 1] - first
         _bound_rows(rows, metric, X[p], first, count, near, far)
-        _note_ends(nearest_ends[p], far, count)
+        _note_ends(nearest_ends[p], ending[p], far, rows.order[first:], count)
     return begins, nearest
 
 
 @njit(cache=True, nogil=True)
-def _note_ends(heap, far, count):
+def _note_ends(heap, who, far, order, count):
+    """Keep the K smallest ends, and their rows; of equal ends those of the smaller rows."""
     for r in range(count):
-        if far[r] < heap[0]:
-            _replace_top(heap, far[r])
+        if far[r] <= heap[0] and (far[r] < heap[0] or order[r] < who[0]):
+            _replace_top(heap, who, far[r], order[r])
 
 
 @njit(cache=True, nogil=True)
@@ -150,31 +147,34 @@ def _bound_cosine(dot_high, dot_low, norm_low, norm_high, r, near, far):
         far[r] = 0.0
         return
     if dot_high > 0.0:
-        near[r] = -np.inf if norm_low == 0.0 else _cosine_order(dot_high, norm_low)
+        near[r] = -np.inf if norm_low == 0.0 else cosine_order(dot_high, norm_low)
     else:
-        near[r] = _cosine_order(dot_high, norm_high)
+        near[r] = cosine_order(dot_high, norm_high)
     if dot_low > 0.0:
-        far[r] = _cosine_order(dot_low, norm_high)
+        far[r] = cosine_order(dot_low, norm_high)
     else:
-        far[r] = np.inf if norm_low == 0.0 else _cosine_order(dot_low, norm_low)
+        far[r] = np.inf if norm_low == 0.0 else cosine_order(dot_low, norm_low)
 
 
 @njit(cache=True, nogil=True)
-def _replace_top(heap, value):
-    """Replace the largest value of a max-heap."""
+def _replace_top(heap, who, value, row):
+    """Replace the largest pair of a value and a row in a max-heap."""
     size = heap.shape[0]
     at = 0
     while True:
         child = 2 * at + 1
         if child >= size:
             break
-        if child + 1 < size and heap[child + 1] > heap[child]:
-            child += 1
-        if heap[child] <= value:
+        if child + 1 < size:
+            one, other = heap[child], heap[child + 1]
+            child += other > one or (other == one and who[child + 1] > who[child])
+        if heap[child] < value or (heap[child] == value and who[child] <= row):
             break
         heap[at] = heap[child]
+        who[at] = who[child]
         at = child
     heap[at] = value
+    who[at] = row
 
 
 @njit(cache=True, nogil=True)
@@ -199,13 +199,13 @@ def near_rows(rows, metric, X, n_neighbors, limit):
     near = np.empty(BLOCK)
     far = np.empty(BLOCK)
     nearest_ends = np.full((n_points, n_neighbors), np.inf)  # one max-heap per point
+    ending = np.full((n_points, n_neighbors), rows.base.shape[0])  # the rows that end there
     # Step 1: a first reach.
-    begins, nearest_block = _begin(rows, metric, X, nearest_ends)
+    begins, nearest_block = _begin(rows, metric, X, nearest_ends, ending)
     # Step 2: the rows of every block that begins within reach.
     found = np.empty(4096, np.int64)
     found_row = np.empty(4096, np.int64)
     found_bound = np.empty(4096)
-    found_far = np.empty(4096)
     n_found = 0
     for block in range(begins.shape[1]):  # its rows meet all points while they are in the cache
         first = rows.block_at[block]
@@ -216,7 +216,7 @@ def near_rows(rows, metric, X, n_neighbors, limit):
                 continue
             _bound_rows(rows, metric, X[p], first, count, near, far)
             if block != nearest_block[p]:
-                _note_ends(heap, far, count)
+                _note_ends(heap, ending[p], far, rows.order[first:], count)
             top = heap[0]
             n_near = 0
             for r in range(count):
@@ -230,70 +230,46 @@ def near_rows(rows, metric, X, n_neighbors, limit):
                 found = _grown(found, n_found, size)
                 found_row = _grown(found_row, n_found, size)
                 found_bound = _grown(found_bound, n_found, size)
-                found_far = _grown(found_far, n_found, size)
             for r in range(count):  # written in any case, kept if near
                 found[n_found] = p
                 found_row[n_found] = rows.order[first + r]
                 found_bound[n_found] = near[r]
-                found_far[n_found] = far[r]
                 n_found += near[r] <= top
     # Step 3: count what is within the final reach, copy it point by point, sort.
     reach = nearest_ends[:, 0].copy()
     for i in range(n_found):
-        ptr[found[i] + 1] += found_bound[i] <= reach[found[i]]
+        p = found[i]
+        ptr[p + 1] += _is_near(found_bound[i], found_row[i], reach[p], ending[p, 0])
     for p in range(n_points):
         ptr[p + 1] += ptr[p]
     out_row = np.empty(ptr[n_points], np.int64)
     out_bound = np.empty(ptr[n_points])
-    out_far = np.empty(ptr[n_points])
     at = ptr[:-1].copy()
     for i in range(n_found):
         p = found[i]
-        if found_bound[i] <= reach[p]:
+        if _is_near(found_bound[i], found_row[i], reach[p], ending[p, 0]):
             out_row[at[p]] = found_row[i]
             out_bound[at[p]] = found_bound[i]
-            out_far[at[p]] = found_far[i]
             at[p] += 1
-    _ascending(rows.base.shape[0], ptr, out_row, out_bound, out_far)
-    n_kept = _before_ties(n_neighbors, ptr, out_row, out_bound, out_far, reach)
-    return ptr, out_row[:n_kept], out_bound[:n_kept], reach
+    _ascending(rows.base.shape[0], ptr, out_row, out_bound)
+    return ptr, out_row, out_bound, reach
 
 
 @njit(cache=True, nogil=True)
-def _before_ties(n_neighbors, ptr, row, bound, far, reach):
-    """Step 4: leave out rows that begin at the reach, but behind its row; returns how many stay."""
-    kept = 0
-    start = 0
-    for p in range(reach.shape[0]):
-        stop = ptr[p + 1]
-        left = n_neighbors
-        for i in range(start, stop):
-            left -= far[i] < reach[p]
-        last = 0  # the row of the reach
-        for i in range(start, stop):
-            if left > 0 and far[i] == reach[p]:
-                left -= 1
-                last = row[i]
-        for i in range(start, stop):
-            row[kept] = row[i]
-            bound[kept] = bound[i]
-            kept += bound[i] < reach[p] or row[i] <= last
-        ptr[p + 1] = kept
-        start = stop
-    return kept
+def _is_near(bound, row, reach, last):
+    """Whether a row begins within the reach; of those just there, only rows up to its own do."""
+    return bound < reach or (bound == reach and row <= last)
 
 
 @njit(cache=True, nogil=True)
-def _ascending(n_rows, ptr, row, bound, far):
+def _ascending(n_rows, ptr, row, bound):
     """Sort every point's rows, and their bounds with them: equal distances go by that order."""
     marks = np.zeros(n_rows // 64 + 1, np.uint64)  # one bit per row
     bound_of = np.empty(n_rows)
-    far_of = np.empty(n_rows)
     for p in range(ptr.shape[0] - 1):
         for i in range(ptr[p], ptr[p + 1]):
             marks[row[i] // 64] |= np.uint64(1) << np.uint64(row[i] % 64)
             bound_of[row[i]] = bound[i]
-            far_of[row[i]] = far[i]
         at = ptr[p]
         for word in range(marks.shape[0]):
             left = marks[word]
@@ -303,7 +279,6 @@ def _ascending(n_rows, ptr, row, bound, far):
                 left ^= lowest
                 row[at] = 64 * word + _BIT[lowest % np.uint64(67)]
                 bound[at] = bound_of[row[at]]
-                far[at] = far_of[row[at]]
                 at += 1
 
 

@@ -24,15 +24,15 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from cpclean.queries._terms import cosine_order, join, term_of
 from cpclean.queries.kernel_arrays import (
-    CHEBYSHEV,
     COSINE,
-    EUCLIDEAN,
     FIRST_CANDIDATE,
     FIRST_CELL,
     LINEAR,
     N_CELLS,
     N_VALUES,
+    NORM,
     PRECOMPUTED,
     SIZE,
     START,
@@ -40,8 +40,6 @@ from cpclean.queries.kernel_arrays import (
     VALUES_AT,
     WEIGHTS_AT,
 )
-
-_NORM = 6  # |x|^2, summed like a distance
 
 _MERGE_FROM = 16  # rows with more candidates look for equal distances before sorting
 _MERGE_WITH = 4  # how many of the row's latest distances are compared
@@ -62,35 +60,6 @@ _0, _1, _2, _3, _4 = (np.uint64(number) for number in range(5))
 
 
 @njit(cache=True, nogil=True)
-def _cosine_order(dot, norm):
-    """Minus the signed square of dot / |x|: the order of cosine distance, exact on grids."""
-    if norm == 0.0:
-        return 0.0
-    square = dot * dot / norm
-    return -square if dot > 0.0 else square
-
-
-@njit(cache=True, nogil=True)
-def _term(metric, value, x):
-    """What one feature adds to a distance."""
-    if metric == EUCLIDEAN:
-        gap = value - x
-        return gap * gap
-    if metric == LINEAR:
-        return -(value * x)
-    if metric == _NORM:
-        return value * value
-    return abs(value - x)
-
-
-@njit(cache=True, nogil=True)
-def _join(metric, total, term):
-    if metric == CHEBYSHEV:
-        return term if term > total else total
-    return total + term
-
-
-@njit(cache=True, nogil=True)
 def _sums(base, first_cell, n_cells, cells, values, metric, t, terms, total):
     """One sum per candidate of a row, always in feature order.
 
@@ -99,7 +68,7 @@ def _sums(base, first_cell, n_cells, cells, values, metric, t, terms, total):
     """
     n_features = t.shape[0]
     for f in range(n_features):
-        terms[f] = _term(metric, base[f], t[f])
+        terms[f] = term_of(metric, base[f], t[f])
     count = 1
     total[0] = 0.0
     column = 0
@@ -110,7 +79,7 @@ def _sums(base, first_cell, n_cells, cells, values, metric, t, terms, total):
         for e in range(count - 1, -1, -1):  # from the end: partial sums are branched in place
             before = total[e]
             for f in range(column, start):
-                before = _join(metric, before, terms[f])
+                before = join(metric, before, terms[f])
             out = np.uint64(e) * size
             j = size
             while j >= _4:
@@ -119,16 +88,16 @@ def _sums(base, first_cell, n_cells, cells, values, metric, t, terms, total):
                 k = at + j
                 for f in range(start, stop):
                     x = t[f]
-                    a = _join(metric, a, _term(metric, values[k], x))
-                    b = _join(metric, b, _term(metric, values[k + _1], x))
-                    c = _join(metric, c, _term(metric, values[k + _2], x))
-                    d = _join(metric, d, _term(metric, values[k + _3], x))
+                    a = join(metric, a, term_of(metric, values[k], x))
+                    b = join(metric, b, term_of(metric, values[k + _1], x))
+                    c = join(metric, c, term_of(metric, values[k + _2], x))
+                    d = join(metric, d, term_of(metric, values[k + _3], x))
                     k += size
                 for f in range(stop, end):
-                    a = _join(metric, a, terms[f])
-                    b = _join(metric, b, terms[f])
-                    c = _join(metric, c, terms[f])
-                    d = _join(metric, d, terms[f])
+                    a = join(metric, a, terms[f])
+                    b = join(metric, b, terms[f])
+                    c = join(metric, c, terms[f])
+                    d = join(metric, d, terms[f])
                 total[out + j] = a
                 total[out + j + _1] = b
                 total[out + j + _2] = c
@@ -138,16 +107,16 @@ def _sums(base, first_cell, n_cells, cells, values, metric, t, terms, total):
                 a = before
                 k = at + j
                 for f in range(start, stop):
-                    a = _join(metric, a, _term(metric, values[k], t[f]))
+                    a = join(metric, a, term_of(metric, values[k], t[f]))
                     k += size
                 for f in range(stop, end):
-                    a = _join(metric, a, terms[f])
+                    a = join(metric, a, terms[f])
                 total[out + j] = a
         column = end
         count *= cells[cell, N_VALUES]
     if n_cells == 0:
         for f in range(n_features):
-            total[0] = _join(metric, total[0], terms[f])
+            total[0] = join(metric, total[0], terms[f])
 
 
 @njit(cache=True, nogil=True)
@@ -158,7 +127,7 @@ def _sums_wide(base, first_cell, n_cells, cells, sparse, metric, t, nonzero, ter
     """
     n_live = 0
     for f in range(t.shape[0]):
-        term = _term(metric, base[f], t[f])
+        term = term_of(metric, base[f], t[f])
         if term != 0.0:
             terms[n_live] = term
             live[n_live] = f
@@ -177,7 +146,7 @@ def _sums_wide(base, first_cell, n_cells, cells, sparse, metric, t, nonzero, ter
         for e in range(count - 1, -1, -1):
             before = total[e]
             for g in range(first, q):
-                before = _join(metric, before, terms[g])
+                before = join(metric, before, terms[g])
             for j in range(size - 1, -1, -1):
                 here = before
                 k = t_first
@@ -185,13 +154,13 @@ def _sums_wide(base, first_cell, n_cells, cells, sparse, metric, t, nonzero, ter
                 for v in range(sparse.at[number], sparse.at[number + 1]):
                     column = sparse.column[v]
                     while k < nonzero.shape[0] and nonzero[k] < column:
-                        here = _join(metric, here, _term(metric, 0.0, t[nonzero[k]]))
+                        here = join(metric, here, term_of(metric, 0.0, t[nonzero[k]]))
                         k += 1
                     if k < nonzero.shape[0] and nonzero[k] == column:
                         k += 1
-                    here = _join(metric, here, _term(metric, sparse.value[v], t[column]))
+                    here = join(metric, here, term_of(metric, sparse.value[v], t[column]))
                 while k < nonzero.shape[0] and nonzero[k] < stop:
-                    here = _join(metric, here, _term(metric, 0.0, t[nonzero[k]]))
+                    here = join(metric, here, term_of(metric, 0.0, t[nonzero[k]]))
                     k += 1
                 total[e * size + j] = here
         while q < n_live and live[q] < stop:
@@ -199,7 +168,7 @@ def _sums_wide(base, first_cell, n_cells, cells, sparse, metric, t, nonzero, ter
         count *= size
     for e in range(count):
         for g in range(q, n_live):
-            total[e] = _join(metric, total[e], terms[g])
+            total[e] = join(metric, total[e], terms[g])
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -217,11 +186,11 @@ def _distances(base, span, cells, values, sparse, metric, t, nonzero, terms, liv
         _sums(base, first, n_cells, cells, values, kind, t, terms, total)
     if metric == COSINE:
         if wide:
-            _sums_wide(base, first, n_cells, cells, sparse, _NORM, t, nonzero, terms, live, norm)
+            _sums_wide(base, first, n_cells, cells, sparse, NORM, t, nonzero, terms, live, norm)
         else:
-            _sums(base, first, n_cells, cells, values, _NORM, t, terms, norm)
+            _sums(base, first, n_cells, cells, values, NORM, t, terms, norm)
         for j in range(span[SIZE]):
-            total[j] = _cosine_order(-total[j], norm[j])
+            total[j] = cosine_order(-total[j], norm[j])
 
 
 @njit(cache=True, nogil=True)

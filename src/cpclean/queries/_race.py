@@ -251,7 +251,7 @@ def _pull_all(level, poly, pending, last, top, size):
 
 @njit(cache=True, nogil=True)
 def _scan_point(places, side, p, votes, slack, room, shares, want_sums, modulus):
-    """Scan one point of a block, with loops unrolled for up to five neighbours."""
+    """Scan one point of a block, with loops unrolled for up to five neighbours and for 15."""
     begin, end = places.ptr[p], places.ptr[p + 1]
     sides = side[places.row_ptr[p] : places.row_ptr[p + 1]]
     owner, weight = places.owner[begin:end], places.weight[begin:end]
@@ -262,6 +262,9 @@ def _scan_point(places, side, p, votes, slack, room, shares, want_sums, modulus)
                      want_sums, modulus)  # fmt: skip
     if size == 3:
         return _scan(sides, owner, weight, nearer, far, votes, 3, slack, room, shares,
+                     want_sums, modulus)  # fmt: skip
+    if size == 8:
+        return _scan(sides, owner, weight, nearer, far, votes, 8, slack, room, shares,
                      want_sums, modulus)  # fmt: skip
     return _scan(sides, owner, weight, nearer, far, votes, size, slack, room, shares,
                  want_sums, modulus)  # fmt: skip

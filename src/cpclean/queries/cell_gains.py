@@ -10,8 +10,8 @@ import numpy as np
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.rows import Floats
 from cpclean.queries import _cells
-from cpclean.queries.gains import BlockGains, conditionals
-from cpclean.queries.geometry import Near, Query
+from cpclean.queries.gains import BlockGains, conditionals, joined_radii
+from cpclean.queries.query import Near, Query
 from cpclean.queries.shares import entropy
 
 Span = tuple[int, int]  # the columns start..stop-1 of the space that one cell of the table covers
@@ -80,9 +80,11 @@ def changed_index(
     )
 
 
-def cell_gains_in_block(query: Query, points: Floats, near: Near, index: CellIndex) -> BlockGains:
+def cell_gains_in_block(
+    query: Query, points: Floats, near: Near | None, index: CellIndex
+) -> BlockGains:
     """As `gains_in_block`, but `rows` holds the numbers of cells."""
-    entropies, sizes, numbers, gains = [], [], [], []
+    entropies, labels, tops, sizes, numbers, gains, radii = [], [], [], [], [], [], []
     for given in conditionals(query, points, near):
         before = float(entropy(given.shares))
         counts = index.n_cells[given.rows]
@@ -92,11 +94,20 @@ def cell_gains_in_block(query: Query, points: Floats, near: Near, index: CellInd
             _cells.cell_gains(index, given.rows, given.rank, at, beyond, before, own)
         first = np.repeat(index.first[given.rows] - np.cumsum(counts) + counts, counts)
         entropies.append(before)
+        labels.append(given.labels[given.shares.argmax()])
+        tops.append(given.shares.max())
         sizes.append(len(own))
         numbers.append(first + np.arange(len(own)))
         gains.append(own)
+        radii.append(None if given.radius is None else np.array([given.radius]))
     return BlockGains(
-        np.array(entropies), np.array(sizes), np.concatenate(numbers), np.concatenate(gains)
+        np.array(entropies),
+        np.array(labels),
+        np.array(tops),
+        np.array(sizes),
+        np.concatenate(numbers),
+        np.concatenate(gains),
+        joined_radii(radii),
     )
 
 

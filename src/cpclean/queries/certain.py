@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from cpclean.data.incomplete import IncompleteDataset
+from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.points import Points
 from cpclean.data.rows import Floats
-from cpclean.queries import _extremes, _minmax, _near
-from cpclean.queries.geometry import Near, Query, ask
+from cpclean.queries import _minmax, _near
+from cpclean.queries.geometry import ask
 from cpclean.queries.model import Metric, Model
-from cpclean.queries.sound import not_excluded
+from cpclean.queries.query import Near, Query
+from cpclean.queries.sound import between
 
 Bools = npt.NDArray[np.bool_]
 
@@ -56,7 +57,7 @@ def possible_labels(
     found = _found_possible(query, n_jobs)
     drawn = query.points.drawn
     if len(drawn):
-        found[drawn] |= not_excluded(query, drawn, _possible_on_a_line)
+        found[drawn] |= _not_excluded(query, drawn)
     return found
 
 
@@ -94,7 +95,7 @@ def is_certain(
     drawn = query.points.drawn
     drawn = drawn[found[drawn].sum(axis=1) == 1]  # for the others, two draws disagree
     if len(drawn):
-        found[drawn] |= not_excluded(query, drawn, _possible_on_a_line)
+        found[drawn] |= _not_excluded(query, drawn)
     return np.asarray(found.sum(axis=1) == 1)
 
 
@@ -105,8 +106,19 @@ def _found_possible(query: Query, n_jobs: int | None) -> Bools:
     return query.points.union(table)
 
 
-def _possible_on_a_line(data: IncompleteDataset, points: Floats, n_neighbors: int) -> Bools:
-    return _found_possible(ask(data, points, Model(n_neighbors, "linear")), None)
+def _not_excluded(query: Query, drawn: Ints) -> Bools:
+    """The labels of some drawn points that sound bounds on their distances cannot exclude."""
+    data = query.data
+    present = np.zeros(data.n_classes, dtype=bool)
+    present[data.codes] = True
+    found = np.tile(present, (len(drawn), 1))
+    for number, point in enumerate(drawn.tolist()):
+        limits = query.limits(point)
+        if limits is not None:
+            line = between(data, *limits, query.n_neighbors)
+            asked = ask(line, np.array([[-1.0]]), Model(query.n_neighbors, "linear"))
+            found[number] = _found_possible(asked, None)[0]
+    return found
 
 
 def possible_in_block(query: Query, points: Floats, near: Near) -> Bools:
@@ -123,17 +135,7 @@ def _sweep(query: Query, points: Floats, near: Near, most_opened: int) -> tuple[
     side, label_ptr, present = _near.local_labels(
         near.ptr, query.data.codes[near.rows], query.data.n_classes
     )
-    event_ptr, event, complete = _extremes.extremes(
-        query.rows,
-        query.metric,
-        points,
-        near.ptr,
-        near.rows,
-        near.bound,
-        near.reach,
-        most_opened,
-        query.data.drawing.most_written,
-    )
+    event_ptr, event, complete = query.extremes(points, near, most_opened)
     found = np.zeros((len(points), query.data.n_classes), dtype=bool)
     _minmax.possible(near.ptr, side, label_ptr, present, event_ptr, event, query.n_neighbors, found)
     return found, complete | (found.sum(axis=1) == np.diff(label_ptr))

@@ -15,9 +15,10 @@ from cpclean.data.rows import Floats
 from cpclean.errors import QueryError
 from cpclean.queries import _race
 from cpclean.queries.certain import possible_in_block
-from cpclean.queries.geometry import Near, Neighbourhood, Query, ask_shares
+from cpclean.queries.geometry import ask_shares
 from cpclean.queries.kernel_arrays import N_CELLS, SIZE
 from cpclean.queries.model import Metric, Model
+from cpclean.queries.query import Near, Neighbourhood, Query
 from cpclean.queries.shares import entropy, tallied, votes_needed, winners_of
 
 # Mass that a scan may leave undecided *given* any one candidate.
@@ -192,12 +193,15 @@ class BlockGains:
     """
 
     entropy: Floats
+    label: Ints  # the class with the largest share; of equal ones the smallest
+    top: Floats  # its share
     n_rows: Ints
     rows: Ints
     gain: Floats
+    radius: Floats | None = None  # where known: what rows do farther away changes nothing of this
 
 
-def gains_in_block(query: Query, points: Floats, near: Near) -> BlockGains:
+def gains_in_block(query: Query, points: Floats, near: Near | None) -> BlockGains:
     """What each row's cleaning is expected to change for a block of points."""
     return joined_gains(
         [_hood_gains(query, points, near, hood) for hood in _hoods(query, points, near)]
@@ -208,43 +212,67 @@ def joined_gains(found: Sequence[BlockGains]) -> BlockGains:
     """Those of several blocks of points as one."""
     return BlockGains(
         entropy=np.concatenate([one.entropy for one in found]),
+        label=np.concatenate([one.label for one in found]),
+        top=np.concatenate([one.top for one in found]),
         n_rows=np.concatenate([one.n_rows for one in found]),
         rows=np.concatenate([one.rows for one in found]),
         gain=np.concatenate([one.gain for one in found]),
+        radius=joined_radii([one.radius for one in found]),
     )
 
 
+def joined_radii(found: Sequence[Floats | None]) -> Floats | None:
+    """Those of several blocks as one, if all are known."""
+    known = [one for one in found if one is not None]
+    return np.concatenate(known) if known and len(known) == len(found) else None
+
+
 def _hoods(
-    query: Query, points: Floats, near: Near, want_rank: bool = False
+    query: Query, points: Floats, near: Near | None, want_rank: bool = False
 ) -> Iterator[Neighbourhood]:
     return query.around(points, near, max(_scan_slack(query), 0.0), want_rank)
 
 
-def _hood_gains(query: Query, points: Floats, near: Near, hood: Neighbourhood) -> BlockGains:
+def _hood_gains(query: Query, points: Floats, near: Near | None, hood: Neighbourhood) -> BlockGains:
     rows = hood.positions
     two = np.flatnonzero(hood.n_labels == 2)
     gain = np.zeros(len(rows.rows))
-    point_entropy = np.zeros(len(hood.n_labels))
-    dirty = query.rows.spans[rows.rows, N_CELLS] > 0
+    point_entropy, top = np.zeros(len(hood.n_labels)), np.ones(len(hood.n_labels))
+    label = hood.present[hood.label_ptr[:-1]]
+    dirty = query.spans[rows.rows, N_CELLS] > 0
     race = _raced(query, hood, two)
     found = np.zeros(len(two))
     _race.race_gains(rows, dirty, two, race.shares, race.own, race.own_beyond, found, gain)
     point_entropy[two] = found
+    top[two] = race.shares.max(axis=1) / race.shares.sum(axis=1)
+    label[two] = hood.present[hood.label_ptr[two] + race.shares.argmax(axis=1)]
     many = np.flatnonzero(hood.n_labels > 2)
     if len(many):
-        possible = possible_in_block(query, points[hood.points], Near(*near.part(hood.points)))
+        possible = _possible(query, points, near, hood)
         for point in many.tolist():
             winners = winners_of(hood, point, possible[point])
+            label[point] = hood.labels(point)[winners[0]]
             if len(winners) == 1:  # certain: nothing to gain
                 continue
             given = _tallied(query, hood, point, winners)
             before = entropy(given.shares)
             point_entropy[point] = before
+            top[point], label[point] = given.shares.max(), given.labels[given.shares.argmax()]
             change = rows.weight[hood.span(point)] * (before - entropy(given.at))
             own = rows.beyond[hood.rows(point)] * (before - entropy(given.beyond))
             own += np.bincount(rows.owner[hood.span(point)], change, len(own))
             gain[hood.rows(point)] = np.where(dirty[hood.rows(point)], own, 0.0)
-    return BlockGains(point_entropy, np.diff(rows.row_ptr), rows.rows, gain)
+    sizes = np.diff(rows.row_ptr)
+    return BlockGains(point_entropy, label, top, sizes, rows.rows, gain, hood.radius)
+
+
+def _possible(
+    query: Query, points: Floats, near: Near | None, hood: Neighbourhood
+) -> npt.NDArray[np.bool_]:
+    own = points[hood.points]
+    return possible_in_block(
+        query, own, query.all_near(own) if near is None else near.part(hood.points)
+    )
 
 
 @dataclass(frozen=True)
@@ -316,17 +344,18 @@ class Conditionals:
     at: Floats  # (positions, labels), given that the position's row sits there
     beyond: Floats  # (rows, labels), given that the row lies beyond the last position
     rank: Ints  # for every candidate of the rows: its position, or -1 beyond the last
+    radius: float | None  # where known: what rows do farther away changes nothing of this
 
 
-def conditionals(query: Query, points: Floats, near: Near) -> Iterator[Conditionals]:
+def conditionals(query: Query, points: Floats, near: Near | None) -> Iterator[Conditionals]:
     """The conditionals of every point of a block, point by point."""
     for hood in _hoods(query, points, near, want_rank=True):
-        possible = possible_in_block(query, points[hood.points], Near(*near.part(hood.points)))
+        possible = _possible(query, points, near, hood)
         two = np.flatnonzero(hood.n_labels == 2)
         race = _raced(query, hood, two)
         pairs = np.zeros((len(possible), 2))
         pairs[two] = race.shares
-        sizes = query.rows.spans[hood.positions.rows, SIZE]
+        sizes = query.spans[hood.positions.rows, SIZE]
         ranked = np.concatenate([[0], np.cumsum(sizes)])[hood.positions.row_ptr]
         for point in range(len(possible)):
             winners = winners_of(hood, point, possible[point])
@@ -338,7 +367,10 @@ def conditionals(query: Query, points: Floats, near: Near) -> Iterator[Condition
                 given = _tallied(query, hood, point, winners)
             rank = hood.positions.rank[ranked[point] : ranked[point + 1]]
             rows = hood.positions.rows[hood.rows(point)]
-            yield Conditionals(rows, given.labels, given.shares, given.at, given.beyond, rank)
+            radius = None if hood.radius is None else float(hood.radius[point])
+            yield Conditionals(
+                rows, given.labels, given.shares, given.at, given.beyond, rank, radius
+            )
 
 
 def _certainly(hood: Neighbourhood, point: int, winners: Ints) -> _Given:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
 import numpy.typing as npt
 
 from cpclean.data.incomplete import Ints
@@ -17,7 +18,8 @@ from cpclean.data.rows import Floats
 Masses = npt.NDArray[Any]
 
 # Metrics.
-EUCLIDEAN, MANHATTAN, CHEBYSHEV, LINEAR, COSINE, PRECOMPUTED = range(6)
+EUCLIDEAN, MANHATTAN, CHEBYSHEV, LINEAR, COSINE, PRECOMPUTED, HAMMING = range(7)
+NORM = 7  # |x|^2, summed like a distance
 
 # Columns of `Rows.spans`: where a row's cells begin and how many it has (none: a clean row), its
 # number of candidates, and where its first candidate stands among those of all rows.
@@ -63,6 +65,25 @@ class Rows(NamedTuple):
     boxes: Boxes  # of the rows, in that order
     block_boxes: Boxes  # of the blocks
     sparse: Sparse
+
+
+class LeafRows(NamedTuple):
+    """The candidates of an incomplete dataset as leaves of trees, and which of them meet in a leaf.
+
+    A candidate that the row had once, and may have again, keeps its number and has no owner. A row
+    with too many candidates has two that stand for all: one that is in every leaf that the row may
+    reach, and one that is only where it must be.
+    """
+
+    codes: npt.NDArray[Any]  # (C, T) the leaf of every candidate in every tree
+    owner: Ints  # (C) its row, or -1
+    weights: Floats  # (C) its prior
+    spans: Ints  # (N, 4) N_CELLS, SIZE, FIRST_CANDIDATE; FIRST_CELL means nothing
+    bounded: npt.NDArray[np.bool_]  # (N) whether two candidates stand for all
+    root: Ints  # (T) where the nodes of each tree begin among those of all
+    list_at: Ints  # (nodes + 1) where the list of each node begins
+    lists: Ints  # the candidates in each leaf, ascending
+    extra: Ints  # the candidates that are in no list
 
 
 class Positions(NamedTuple):

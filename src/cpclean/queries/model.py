@@ -6,6 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from cpclean.data.incomplete import IncompleteDataset
+
+# How many neighbours vote where nobody says: in the plain space, and among the leaves of trees.
+N_PLAIN, N_LEAVES = 3, 15
+
 Metric = str | Callable[[Any, Any], float]
 
 
@@ -30,3 +35,27 @@ class Model:
     def precomputed(self) -> bool:
         """Whether points are given as distances to all candidates."""
         return isinstance(self.metric, str) and self.metric == "precomputed"
+
+
+def usual_model(
+    data: IncompleteDataset, n_neighbors: int | None = None, metric: Metric | None = None
+) -> Model:
+    """The model that data is asked about where a person leaves it open.
+
+    Parameters
+    ----------
+    data : IncompleteDataset
+    n_neighbors : int, optional
+        By default 3 in the plain space, as in the paper; among leaves 15, or all rows if there are
+        fewer.
+    metric : str or callable, optional
+        By default "euclidean"; among leaves all metrics that fit have the same order.
+
+    Examples
+    --------
+    >>> usual_model(IncompleteDataset([[[0.0]], [[1.0]], [[2.0]]], ["a", "b", "b"]))
+    Model(n_neighbors=3, metric='euclidean')
+    """
+    if n_neighbors is None:
+        n_neighbors = N_PLAIN if data.space is None else min(N_LEAVES, data.n_rows)
+    return Model(n_neighbors, "euclidean" if metric is None else metric)

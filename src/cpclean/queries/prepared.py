@@ -53,17 +53,22 @@ def prepared_rows(data: IncompleteDataset) -> Prepared:
         rows = _kernel_rows(data)
         boxes = rows.boxes
         sizes = np.maximum(np.abs(boxes.low).max(axis=0), np.abs(boxes.high).max(axis=0))
-        given = data.unpinned.arrays
-        most_cells = int(given.n_cells.max())
         data.derived[Prepared] = Prepared(
             rows=rows,
             place=np.argsort(rows.order),
             largest=float(sizes.max()),
             smallest=float(sizes[sizes > 0].min(initial=math.inf)),
-            rarest=float(given.weights.min() ** most_cells) if most_cells else 1.0,
+            rarest=rarest_prior(data),
         )
     found: Prepared = data.derived[Prepared]
     return found
+
+
+def rarest_prior(data: IncompleteDataset) -> float:
+    """A lower bound on the prior of any candidate, the same whatever is known of the data."""
+    given = data.unpinned.arrays
+    most_cells = int(given.n_cells.max())
+    return float(given.weights.min() ** most_cells) if most_cells else 1.0
 
 
 def set_prepared(data: IncompleteDataset, prepared: Prepared) -> None:

@@ -40,7 +40,7 @@ from cpclean.errors import DataError, QueryError, offenders
 __all__ = ["brute_force", "mm", "ss", "ss_dc", "ss_dc_mc", "ss_k1"]
 
 Metric = str | Callable[[Floats, Floats], float]
-METRICS = ("euclidean", "manhattan", "chebyshev", "cosine", "linear", "rbf")
+METRICS = ("euclidean", "manhattan", "chebyshev", "cosine", "linear", "rbf", "hamming")
 
 
 def brute_force(
@@ -61,7 +61,8 @@ def brute_force(
         K, from 1 to the number of rows.
     metric : str or callable
         "euclidean", "manhattan", "chebyshev", "cosine", "linear" (a larger dot product is
-        nearer), "rbf" (the order of "euclidean"), or a function (candidate, x) -> distance.
+        nearer), "rbf" (the order of "euclidean"), "hamming" (the number of features that differ),
+        or a function (candidate, x) -> distance.
 
     Returns
     -------
@@ -443,6 +444,8 @@ def _distance(candidate: list[float], t: list[float], metric: str) -> float:
         return _total(gaps)
     if metric == "chebyshev":
         return max(gaps)
+    if metric == "hamming":
+        return float(sum(a != b for a, b in zip(candidate, t, strict=True)))
     dot = _total(a * b for a, b in zip(candidate, t, strict=True))
     if metric == "linear":
         return -dot

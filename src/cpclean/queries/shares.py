@@ -16,9 +16,10 @@ from cpclean.data.rows import Floats
 from cpclean.errors import QueryError, offenders
 from cpclean.queries import _race, _tally, residues
 from cpclean.queries.certain import possible_in_block
-from cpclean.queries.geometry import BLOCK_BYTES, Near, Neighbourhood, Query, ask, ask_shares
+from cpclean.queries.geometry import ask, ask_shares
 from cpclean.queries.kernel_arrays import SIZE
 from cpclean.queries.model import Metric, Model
+from cpclean.queries.query import BLOCK_BYTES, Near, Neighbourhood, Query
 
 # Mass that may be left out of a first scan. It changes a share above _SURE by less than 1e-12 of
 # it; where a possible label's share is smaller, the point is scanned again to the very end.
@@ -54,9 +55,9 @@ def world_shares(
         K, from 1 to the number of rows.
     metric : str or callable
         "euclidean", "manhattan", "chebyshev", "cosine", "linear" (the larger dot product is
-        nearer), "rbf" (the same order as euclidean), "precomputed", or a function
-        (x, t) -> distance. At equal distance the smaller row is nearer, at equal votes the smaller
-        class wins.
+        nearer), "rbf" (the same order as euclidean), "hamming" (the number of features that
+        differ), "precomputed", or a function (x, t) -> distance. At equal distance the smaller row
+        is nearer, at equal votes the smaller class wins.
     n_jobs : int, optional
         Number of threads; -1 for all processors. The result does not depend on it.
 
@@ -323,7 +324,7 @@ def _counts_in_block(query: Query, points: Floats, near: Near) -> npt.NDArray[An
     for hood in query.around(points, near, 0.0):
         places = range(hood.points.start, hood.points.stop)
         sizes = [
-            query.rows.spans[hood.positions.rows[hood.rows(point)], SIZE].tolist()
+            query.spans[hood.positions.rows[hood.rows(point)], SIZE].tolist()
             for point in range(len(places))
         ]
         worlds = [residues.product(one) for one in sizes]
@@ -344,7 +345,7 @@ def _counts_modulo(
 ) -> list[npt.NDArray[Any]]:
     """For each point, the winners' shares of the worlds as elements of a prime field."""
     rows = hood.positions
-    inverse = residues.inverses(query.rows.spans[rows.rows, SIZE], prime)
+    inverse = residues.inverses(query.spans[rows.rows, SIZE], prime)
     at_position = inverse[rows.owner + np.repeat(rows.row_ptr[:-1], np.diff(rows.ptr))]
     modulus = np.uint64(prime)
     rows = rows._replace(

@@ -26,8 +26,7 @@ import numpy.typing as npt
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.row_arrays import RowArrays, runs
 from cpclean.data.rows import Bools, Floats, StoredRow
-from cpclean.queries.geometry import Query
-from cpclean.queries.kernel_arrays import CHEBYSHEV, EUCLIDEAN, LINEAR, MANHATTAN
+from cpclean.queries.kernel_arrays import CHEBYSHEV, EUCLIDEAN, HAMMING, LINEAR, MANHATTAN
 
 # Doubles that the pairs of values of a cell may take up at a time.
 _BLOCK = 2_000_000
@@ -39,45 +38,17 @@ _TERMS: dict[int, Callable[[Any, Any], Any]] = {
     MANHATTAN: lambda value, x: np.abs(value - x),
     CHEBYSHEV: lambda value, x: np.abs(value - x),
     LINEAR: lambda value, x: -(value * x),
+    HAMMING: lambda value, x: np.where(value == x, 0.0, 1.0),
 }
 
 
-def not_excluded(
-    query: Query, points: Ints, possible: Callable[[IncompleteDataset, Floats, int], Bools]
-) -> Bools:
-    """The labels of some drawn points that these bounds cannot exclude.
-
-    Parameters
-    ----------
-    query : Query
-    points : ndarray of int
-        Drawn points.
-    possible : function (data, points, n_neighbors) -> labels
-        Under the linear metric.
-
-    Returns
-    -------
-    ndarray of bool, shape (len(points), n_classes)
-    """
-    data, cells = query.data, query.points.cells
-    assert cells is not None
-    present = np.zeros(data.n_classes, dtype=bool)
-    present[data.codes] = True
-    found = np.tile(present, (len(points), 1))
-    if query.metric not in _TERMS:
-        return found
-    for number, point in enumerate(points.tolist()):
-        low, high = _limits(data.arrays, cells.stored_row(point), query.metric)
-        found[number] = possible(
-            _between(data, low, high, query.n_neighbors), np.array([[-1.0]]), query.n_neighbors
-        )[0]
-    return found
-
-
-def _between(
+def between(
     data: IncompleteDataset, low: Floats, high: Floats, n_neighbors: int
 ) -> IncompleteDataset:
-    """The rows that can be among the nearest, each with its nearest and its farthest distance."""
+    """Step 3: the rows that can be among the nearest, each with its least and greatest distance.
+
+    In one dimension, seen from -1 under the linear metric.
+    """
     reach = np.partition(high, n_neighbors - 1)[n_neighbors - 1]
     (rows,) = np.nonzero(low <= reach)
     size = len(rows)
@@ -97,8 +68,13 @@ def _between(
     return IncompleteDataset.from_arrays(arrays, data.codes[rows], data.classes)
 
 
-def _limits(arrays: RowArrays, point: StoredRow, metric: int) -> tuple[Floats, Floats]:
-    """Steps 1 and 2: between which distances every row lies from the completions of a point."""
+def limits(arrays: RowArrays, point: StoredRow, metric: int) -> tuple[Floats, Floats] | None:
+    """Steps 1 and 2: between which distances every row lies from the completions of a point.
+
+    None for a metric that is no such sum.
+    """
+    if metric not in _TERMS:
+        return None
     term = _TERMS[metric]
     join = np.maximum if metric == CHEBYSHEV else np.add
     n_rows, n_features = arrays.base.shape

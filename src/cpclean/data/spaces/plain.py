@@ -12,7 +12,7 @@ import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -36,6 +36,7 @@ class PlainSpace:
     features: tuple[Feature | None, ...]  # one per column
     decisions: tuple[Decision, ...]  # one per column
     n_features: int
+    unseen_as: ClassVar[str] = "all zero"  # how a category is encoded that was never seen
     _told: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -54,7 +55,8 @@ class PlainSpace:
         if unseen and told not in self._told:
             warnings.warn(
                 UnseenCategoryWarning(
-                    f"values that the training table does not have are encoded as all zero: {told}."
+                    "values that the training table does not have are encoded as "
+                    f"{self.unseen_as}: {told}."
                 ),
                 stacklevel=3,
             )
@@ -82,10 +84,13 @@ def fit_plain_space(
     scaling: str = "minmax",
     weights: Mapping[str, float] | None = None,
     categories: Mapping[str, Iterable[Any]] | None = None,
+    *,
+    every: bool = False,
 ) -> PlainSpace:
     """Fit the space: on the observed cells, and for categories on the proposed values too.
 
-    `categories` names more values of categorical columns, which get a place of their own.
+    `categories` names more values of categorical columns, which get a place of their own. With
+    `every`, columns whose values do not differ have a place too.
     """
     if scaling not in SCALINGS:
         raise TableError(f"scaling must be one of {', '.join(SCALINGS)}; got {scaling!r}.")
@@ -97,8 +102,11 @@ def fit_plain_space(
     for number, column in enumerate(columns):
         weight = weights.get(column.name, 1.0)
         candidates = list(proposed.get(number, ()))
-        decisions.append(_decision(column, candidates, weight))
-        if not decisions[-1].kept:
+        decision = _decision(column, candidates, weight)
+        if every and decision.code == "constant":
+            decision = Decision("taken")
+        decisions.append(decision)
+        if not decision.kept:
             features.append(None)
             continue
         if column.kind == "categorical":

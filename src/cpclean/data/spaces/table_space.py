@@ -12,7 +12,7 @@ from cpclean.data.spaces.features import Feature
 
 
 class TableSpace(Protocol):
-    """From the columns of a table to the vectors that distances are taken of.
+    """From the columns of a table to the vectors between which distances are measured.
 
     Attributes
     ----------

@@ -1,0 +1,186 @@
+"""Questions about rows that are vectors, under a metric."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cpclean.data.incomplete import IncompleteDataset, Ints
+from cpclean.data.rows import Floats
+from cpclean.data.threads import in_threads
+from cpclean.errors import QueryError
+from cpclean.queries import _extremes, _near, _order, kernel_arrays
+from cpclean.queries.kernel_arrays import Positions, Rows
+from cpclean.queries.prepared import (
+    Prepared,
+    frozen,
+    prepare_changed,
+    prepared_rows,
+    set_prepared,
+)
+from cpclean.queries.query import BLOCK_BYTES, Near, Query
+from cpclean.queries.sound import limits
+
+# Larger values overflow when they are squared (for cosine: twice) and summed.
+_LARGEST = {kernel_arrays.EUCLIDEAN: 1e150, kernel_arrays.LINEAR: 1e150, kernel_arrays.COSINE: 1e70}
+_LARGEST_SUM = 1e300
+
+
+@dataclass(frozen=True)
+class PlainQuery(Query):
+    """Points among vectors, or points that are given as distances."""
+
+    prepared: Prepared
+    metric: int
+    distance: Callable[[Any, Any], float] | None  # a metric given as a function
+
+    @property
+    def rows(self) -> Rows:
+        """What the kernels read of the data."""
+        return self.prepared.rows
+
+    @property
+    def spans(self) -> Ints:
+        return self.prepared.rows.spans
+
+    @property
+    def points_at_once(self) -> int:
+        most = super().points_at_once
+        if self.distance is None:
+            return most
+        return max(1, min(most, BLOCK_BYTES // (8 * self.data.n_candidates)))
+
+    def near(self, points: Floats, limit: int) -> Near | None:
+        found = Near(*_near.near_rows(self.rows, self.metric, points, self.n_neighbors, limit))
+        return found if len(found.ptr) else None
+
+    def positions(
+        self, points: Floats, near: Near | None, slack: float, want_rank: bool
+    ) -> tuple[Positions, Floats | None]:
+        near = self.all_near(points) if near is None else near
+        found = _order.positions(
+            self.rows,
+            self.metric,
+            points,
+            near.ptr,
+            near.rows,
+            near.bound,
+            near.reach,
+            self.n_neighbors,
+            slack,
+            want_rank,
+        )
+        return Positions(*found), None
+
+    def extremes(
+        self, points: Floats, near: Near, most_opened: int
+    ) -> tuple[Ints, Ints, npt.NDArray[np.bool_]]:
+        found: tuple[Ints, Ints, npt.NDArray[np.bool_]] = _extremes.extremes(
+            self.rows,
+            self.metric,
+            points,
+            near.ptr,
+            near.rows,
+            near.bound,
+            near.reach,
+            most_opened,
+            self.data.drawing.most_written,
+        )
+        return found
+
+    def nearest(self, row: int) -> Floats:
+        place = self.prepared.place[row]
+
+        def work(vectors: Floats) -> Floats:
+            found: Floats = _near.bounds_of_row(self.rows, self.metric, vectors, place)
+            return found
+
+        return in_threads(work, [self.vectors])[0]
+
+    def limits(self, point: int) -> tuple[Floats, Floats] | None:
+        cells = self.points.cells
+        assert cells is not None, "only drawn points have limits"
+        return limits(self.data.arrays, cells.stored_row(point), self.metric)
+
+    def counting(self) -> PlainQuery:
+        ones = np.ones(len(self.rows.weights))
+        return self._with_rows(frozen(self.rows._replace(weights=ones)))
+
+    def changed(self, data: IncompleteDataset, row: int) -> PlainQuery:
+        self.keep_prepared()
+        prepare_changed(self.data, data, row)
+        prepared = prepared_rows(data)
+        if self.metric != kernel_arrays.PRECOMPUTED:
+            check_magnitude(prepared, self.vectors, self.metric)
+        return replace(self, data=data, prepared=prepared, drawn=None)
+
+    def keep_prepared(self) -> None:
+        frozen(self.prepared.rows)  # copies out of pickles can be written to
+        set_prepared(self.data, self.prepared)
+
+    # -- distances that are given, or measured by a function -------------------------------
+
+    def with_spans(self, spans: Ints, vectors: Floats) -> PlainQuery:
+        """The same question with distances in other places."""
+        spans.flags.writeable = False
+        return replace(self._with_rows(self.rows._replace(spans=spans)), vectors=vectors)
+
+    def measured(self, points: Floats) -> Floats:
+        """Distances to every candidate where the metric is a function, else the points."""
+        if self.distance is None:
+            return points
+        rows = range(self.data.n_rows)
+        return np.hstack([self.measured_row(points, row) for row in rows])
+
+    def measured_row(self, points: Floats, row: int) -> Floats:
+        """Distances to the candidates of a row, by a metric that is a function."""
+        assert self.distance is not None
+        candidates = self.data.candidates(row)
+        measured = np.empty((len(points), len(candidates)))
+        for at, candidate in enumerate(candidates):
+            for number, point in enumerate(points):
+                measured[number, at] = _checked_distance(
+                    self.distance(candidate, point), candidate, point, row
+                )
+        return measured
+
+    def _with_rows(self, rows: Rows) -> PlainQuery:
+        return replace(self, prepared=replace(self.prepared, rows=rows))
+
+
+def _checked_distance(found: Any, candidate: Floats, point: Floats, row: int) -> float:
+    try:
+        distance = float(found)
+    except (TypeError, ValueError):
+        distance = math.nan
+    if not math.isfinite(distance):
+        raise QueryError(
+            f"the metric must return a finite distance; got {found!r} for x = "
+            f"{candidate.tolist()}, a candidate of row {row}, and t = {point.tolist()}."
+        )
+    return distance
+
+
+def check_magnitude(prepared: Prepared, points: Floats, code: int) -> None:
+    """Refuse values whose distances overflow, or underflow, in this metric."""
+    sizes = np.abs(points).max(axis=1, initial=0.0)
+    largest = max(prepared.largest, float(sizes.max(initial=0.0)))
+    limit = _LARGEST.get(code, _LARGEST_SUM)
+    if largest > limit:
+        raise QueryError(
+            f"values must not exceed {limit:.0e}, or distances overflow; got {largest:.3g}. "
+            "Scale the features."
+        )
+    if code == kernel_arrays.COSINE:
+        smallest = min(prepared.smallest, float(sizes[sizes > 0].min(initial=math.inf)))
+        if smallest < 1 / limit:
+            raise QueryError(
+                f"a vector must be zero or have a value of at least {1 / limit:.0e}, or its "
+                f"cosine underflows; got one with nothing above {smallest:.3g}. "
+                "Scale the features."
+            )

@@ -1,0 +1,238 @@
+"""A checked question about points, answered block by block.
+
+What kind of space the rows lie in is known to the subclasses alone: `plain_query` has vectors and
+metrics, `leaf_query` has leaves of trees. Each finds the rows near a point, brings their candidates
+into order, and says where each row begins and ends. Everything else is the same for all of them.
+
+Memory beyond the data stays around `BLOCK_BYTES` per thread, for any number of rows and points;
+only a single point with a larger neighbourhood takes more.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from cpclean.data.incomplete import IncompleteDataset, Ints
+from cpclean.data.points import Points
+from cpclean.data.rows import Floats
+from cpclean.data.threads import in_threads
+from cpclean.queries import _near
+from cpclean.queries.kernel_arrays import SIZE, Positions
+
+Result = TypeVar("Result")
+# Vectors, distances in their place, or leaves: what the kernels of a space take for points.
+Vectors = npt.NDArray[Any]
+
+BLOCK_POINTS = 64
+BLOCK_BYTES = 2**26
+
+
+@dataclass(frozen=True)
+class Query(ABC):
+    """Checked query points over an incomplete dataset; equal points are asked once."""
+
+    data: IncompleteDataset
+    n_neighbors: int
+    rarest: float  # a lower bound on the prior of any candidate
+    points: Points
+    vectors: Vectors  # those of the points, or some of them, as the kernels take them
+    drawn: Query | None  # the same about draws, where some rows have too many candidates
+
+    # -- what each kind of space has its own way for ---------------------------------------
+
+    @property
+    @abstractmethod
+    def spans(self) -> Ints:
+        """Sizes of the rows, (N, 4) as in `kernel_arrays.Rows.spans`."""
+
+    @abstractmethod
+    def near(self, points: Vectors, limit: int) -> Near | None:
+        """The rows near each point; None if several points have more than `limit` together."""
+
+    @abstractmethod
+    def positions(
+        self, points: Vectors, near: Near | None, slack: float, want_rank: bool
+    ) -> tuple[Positions, Floats | None]:
+        """Where candidates are, as far as all but `slack` of the mass is decided within.
+
+        Without near rows if `finds_rows` says so; then also the radius that was enough: what rows
+        do farther away changes nothing.
+        """
+
+    @abstractmethod
+    def extremes(
+        self, points: Vectors, near: Near, most_opened: int
+    ) -> tuple[Ints, Ints, npt.NDArray[np.bool_]]:
+        """Where rows begin and end, as `_extremes.extremes` has it."""
+
+    @abstractmethod
+    def nearest(self, row: int) -> Floats:
+        """How near to each vector a row may come at most: a lower bound on its distances."""
+
+    @abstractmethod
+    def limits(self, point: int) -> tuple[Floats, Floats] | None:
+        """Between which distances each row lies from all completions of a drawn point, soundly.
+
+        None if nothing is known about them.
+        """
+
+    @abstractmethod
+    def counting(self) -> Query:
+        """The same question with every candidate of weight 1: worlds are counted, not weighted."""
+
+    @abstractmethod
+    def changed(self, data: IncompleteDataset, row: int) -> Query:
+        """The same question about data that differs in one row, and about nothing drawn."""
+
+    @abstractmethod
+    def keep_prepared(self) -> None:
+        """Let other questions about the data use what was prepared for this one."""
+
+    # -- the same for all of them ----------------------------------------------------------
+
+    finds_rows: ClassVar[bool] = False  # whether positions can do without near rows
+
+    @property
+    def for_shares(self) -> Query:
+        """What shares are taken of: all worlds, or those of the draws."""
+        return self.drawn or self
+
+    @property
+    def points_at_once(self) -> int:
+        """How many points make up a block."""
+        return BLOCK_POINTS
+
+    def about(self, vectors: Vectors) -> Query:
+        """The same question about other vectors."""
+        drawn = None if self.drawn is None else self.drawn.about(vectors)
+        return replace(self, vectors=vectors, drawn=drawn)
+
+    def measured(self, points: Vectors) -> Vectors:
+        """Points as the kernels take them, worked out block by block."""
+        return points
+
+    def over_blocks(
+        self,
+        answer: Callable[[Any, Vectors, Any], Result],
+        n_jobs: int | None = None,
+        *,
+        want_near: bool = True,
+    ) -> list[Result]:
+        """Answer block by block, in order; the blocks do not depend on the number of threads.
+
+        An answer that does not want near rows gets None for them.
+        """
+        size = self.points_at_once
+        pieces = [self.vectors[at : at + size] for at in range(0, len(self.vectors), size)]
+
+        def work(piece: Vectors) -> list[Result]:
+            block = self.measured(piece)
+            return self.answered(answer, block) if want_near else [answer(self, block, None)]
+
+        return [one for found in in_threads(work, pieces, n_jobs) for one in found]
+
+    def answered(
+        self, answer: Callable[[Any, Vectors, Near], Result], points: Vectors
+    ) -> list[Result]:
+        """Answer a block, in halves where its points have too many near rows together."""
+        near = self.near(points, BLOCK_BYTES // 32)
+        if near is not None:
+            return [answer(self, points, near)]
+        half = len(points) // 2
+        return [*self.answered(answer, points[:half]), *self.answered(answer, points[half:])]
+
+    def all_near(self, points: Vectors) -> Near:
+        """The rows near each point, however many there are."""
+        found = self.near(points, np.iinfo(np.int64).max)
+        assert found is not None
+        return found
+
+    def around(
+        self, points: Vectors, near: Near | None, slack: float, want_rank: bool = False
+    ) -> Iterator[Neighbourhood]:
+        """Sorted positions around the points, in groups that fit into memory."""
+        if not len(points):
+            return
+        if near is None:
+            sizes = np.full(len(points), BLOCK_BYTES // 64 // BLOCK_POINTS)
+        else:
+            sizes = np.add.reduceat(self.spans[near.rows, SIZE], near.ptr[:-1])
+        for group in _groups(sizes, BLOCK_BYTES // 64):
+            part = None if near is None else near.part(group)
+            positions, radius = self.positions(points[group], part, slack, want_rank)
+            codes = self.data.codes[positions.rows]
+            side, ptr, present = _near.local_labels(positions.row_ptr, codes, self.data.n_classes)
+            yield Neighbourhood(group, positions, side, ptr, present, radius)
+
+
+@dataclass(frozen=True)
+class Near:
+    """The near rows of a block of points.
+
+    Point p has rows[ptr[p]:ptr[p+1]], in ascending order; their candidates are at distances from
+    bound on, and none beyond reach[p] can be the point's K-th nearest in any world.
+    """
+
+    ptr: Ints
+    rows: Ints
+    bound: Floats
+    reach: Floats
+    far: Floats | None = None  # where the candidates end, if that is known already
+
+    def part(self, points: slice) -> Near:
+        """The near rows of the points of a slice."""
+        begin, end = self.ptr[points.start], self.ptr[points.stop]
+        ptr = self.ptr[points.start : points.stop + 1] - begin
+        own = slice(begin, end)
+        far = None if self.far is None else self.far[own]
+        return Near(ptr, self.rows[own], self.bound[own], self.reach[points], far)
+
+    def only(self, points: Ints) -> Near:
+        """The near rows of some of the points."""
+        sizes = np.diff(self.ptr)[points]
+        ptr = np.concatenate([[0], np.cumsum(sizes)])
+        at = np.repeat(self.ptr[points] - ptr[:-1], sizes) + np.arange(ptr[-1])
+        far = None if self.far is None else self.far[at]
+        return Near(ptr, self.rows[at], self.bound[at], self.reach[points], far)
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """Sorted positions around a group of points, and the labels that occur there."""
+
+    points: slice  # of the block
+    positions: Positions
+    side: Ints  # each row's label, numbered among the point's labels
+    label_ptr: Ints
+    present: Ints  # the classes so numbered
+    radius: Floats | None = None  # of each point: what rows do farther away changes nothing
+
+    @property
+    def n_labels(self) -> Ints:
+        return np.diff(self.label_ptr)
+
+    def labels(self, point: int) -> Ints:
+        return self.present[self.label_ptr[point] : self.label_ptr[point + 1]]
+
+    def rows(self, point: int) -> slice:
+        return slice(self.positions.row_ptr[point], self.positions.row_ptr[point + 1])
+
+    def span(self, point: int) -> slice:
+        return slice(self.positions.ptr[point], self.positions.ptr[point + 1])
+
+
+def _groups(sizes: Ints, limit: int) -> Iterator[slice]:
+    """Split into runs whose sizes add up to at most limit, or single members beyond it."""
+    start, total = 0, 0
+    for stop, size in enumerate(sizes.tolist()):
+        if stop > start and total + size > limit:
+            yield slice(start, stop)
+            start, total = stop, 0
+        total += size
+    yield slice(start, len(sizes))
