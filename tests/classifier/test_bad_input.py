@@ -84,7 +84,7 @@ def test_rows_that_cannot_be_used():
         ({"n_neighbors": 51}, r"n_neighbors must be an int in \[1, 50\] .*; got 51"),
         ({"n_neighbors": 0}, r"n_neighbors must be an int in \[1, 50\]"),
         ({"n_neighbors": 2.0}, r"n_neighbors must be an int in \[1, 50\]"),
-        ({"metric": "hamming"}, "metric must be one of chebyshev, .*; got 'hamming'"),
+        ({"metric": "hemming"}, "metric must be one of chebyshev, .*; got 'hemming'"),
         ({"metric": "precomputed"}, 'metric must not be "precomputed"'),
         ({"repairs": "mean"}, 'repairs must be "default"'),
         ({"prior": "flat"}, "prior must be one of label, observed, uniform"),

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from cleaning.small import random_data
+from data.spaces.tree_samples import random_trees_of
 from strategies import lopsided
 
 from cpclean import (
@@ -18,9 +19,10 @@ from cpclean import (
     entropies,
     expected_entropies,
     is_certain,
+    is_sure,
 )
 
-METRICS = ("euclidean", "manhattan", "chebyshev", "linear", "cosine", lopsided)
+METRICS = ("euclidean", "manhattan", "chebyshev", "linear", "hamming", "cosine", lopsided)
 TOLERANCE = 1e-12
 
 
@@ -37,7 +39,7 @@ class Model:
             [tuple(range(cell.start, cell.stop)) for cell in data.stored_row(row).cells]
             for row in range(data.n_rows)
         ]
-        self.labels = data.labels
+        self.labels, self.space = data.labels, data.space
         self.log: list[tuple[int, dict[int, float] | None, bool]] = []  # row, said, whole row
 
     def known(self) -> dict[int, dict[int, float]]:
@@ -62,7 +64,7 @@ class Model:
             rows.append([list(vector) for vector, _ in given])
             total = sum(weight for _, weight in given)
             priors.append([weight / total for _, weight in given] if total > 0 else None)
-        return IncompleteDataset(rows, self.labels, priors)
+        return IncompleteDataset(rows, self.labels, priors).in_space(self.space)
 
     @staticmethod
     def narrowed(
@@ -89,9 +91,17 @@ def checked(session: CleaningSession, model: Model, X: Any, k: int, metric: Any)
     expected = is_certain(data, X, k, metric)
     assert session.certain.tolist() == expected.tolist()
     assert session.certain_share == pytest.approx(expected.mean(), abs=1e-15)
-    before = entropies(data, X, k, metric).mean()
-    assert session.mean_entropy == pytest.approx(before, abs=TOLERANCE)
-    after = expected_entropies(data, X, k, metric)
+    assert session.mean_entropy == pytest.approx(
+        entropies(data, X, k, metric).mean(), abs=TOLERANCE
+    )
+    if session.sure is not None:
+        expected |= is_sure(data, X, k, metric, level=session.sure)
+    assert session.settled.tolist() == expected.tolist()
+    open_ = np.array(X)[~expected]
+    before, after = 0.0, np.zeros(data.n_rows)
+    if len(open_):
+        before = entropies(data, open_, k, metric).sum() / len(X)
+        after = expected_entropies(data, open_, k, metric) * len(open_) / len(X)
     if session.strategy != "cells":
         assert np.abs(session.gains() - (before - after)).max() < TOLERANCE
     question = session.ask()
@@ -100,7 +110,7 @@ def checked(session: CleaningSession, model: Model, X: Any, k: int, metric: Any)
         assert question is None
         assert session.done
         return
-    if question is None:  # nothing is near to an uncertain point but what is skipped
+    if question is None:  # nothing is near to an open point but what is skipped
         assert model.skipped()
         return
     assert question.row in askable
@@ -159,23 +169,30 @@ def note(model: Model, record: Any, row: int, said: Any, whole: bool, changes: b
         model.log.append((row, said, whole))
 
 
-def play(seed: int, n_steps: int) -> int:
+def play(seed: int, n_steps: int, leaves: bool = False, every: int = 1) -> int:
+    """A session, checked after so many steps each and at its end."""
     rng = Random(seed)
     data = random_data(rng)
     points = [[float(rng.randint(-3, 3)) for _ in range(data.n_features)] for _ in range(6)]
     X = points + points[:2]  # some of them twice
     k, metric = rng.randint(1, min(5, data.n_rows)), rng.choice(METRICS)
-    strategy = rng.choice(["cpclean", "cpclean", "random", "cells"])
-    session = CleaningSession(data, X, k, strategy, random_state=seed, metric=metric)
+    if leaves:
+        trees = random_trees_of(np.random.default_rng(seed), data.n_features, rng.randint(1, 8))
+        data, metric = data.in_space(trees), "hamming"
+    strategy = rng.choice(["cpclean", "relative", "roots", "random", "cells"])
+    how: dict[str, Any] = {"random_state": seed, "metric": metric}
+    how["sure"] = rng.choice([None, None, 0.6, 0.75, 0.95])
+    session = CleaningSession(data, X, k, strategy, **how)
     model = Model(data)
     checked(session, model, X, k, metric)
     for number in range(n_steps):
         step(session, model, rng)
         if number == n_steps // 2:
             session = pickle.loads(pickle.dumps(session))
-        checked(session, model, X, k, metric)
+        if (n_steps - 1 - number) % every == 0:
+            checked(session, model, X, k, metric)
         assert len(session.answers) == len(model.log)
-    again = CleaningSession(data, X, k, strategy, random_state=seed, metric=metric)
+    again = CleaningSession(data, X, k, strategy, **how)
     again.replay(json.loads(json.dumps(session.answers)))
     assert again.answers == session.answers
     assert again.gains().tolist() == session.gains().tolist()  # bit for bit
@@ -195,8 +212,13 @@ def test_random_sessions(first: int) -> None:
     assert sum(play(seed, 25) for seed in range(first, first + 10)) == 250
 
 
+@pytest.mark.parametrize("first", [0, *LATER])
+def test_random_sessions_among_leaves(first: int) -> None:
+    assert sum(play(seed, 20, leaves=True) for seed in range(first, first + 8)) == 160
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(1000, 1400, 50))
 def test_many_random_sessions(first: int) -> None:
     for seed in range(first, first + 50):
-        play(seed, 30)
+        play(seed, 30, every=3)

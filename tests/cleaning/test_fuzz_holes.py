@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import pickle
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
+from data.spaces.fitted_samples import Stairs, Sums, mapped
 
 from cpclean import (
     Cell,
@@ -19,12 +21,13 @@ from cpclean import (
     entropies,
     expected_entropies,
     is_certain,
+    is_sure,
     world_shares,
 )
 from cpclean.cleaning.board import Board
 from cpclean.queries.model import Model
 
-METRICS = ("euclidean", "manhattan", "chebyshev", "linear", "cosine")
+METRICS = ("euclidean", "manhattan", "chebyshev", "linear", "hamming", "cosine")
 TOLERANCE = 1e-12
 
 
@@ -102,8 +105,9 @@ def known_from(log: list[dict[str, Any]], data: IncompleteDataset) -> dict[int, 
 def checked(session: CleaningSession, start: IncompleteDataset, points: Points) -> None:
     k, metric = session.n_neighbors, session.metric
     data = pickle.loads(pickle.dumps(start))
+    alike = data.uniform()
     for row, known in sorted(known_from(session.answers, start).items()):
-        data = data.given(row, known)
+        data, alike = data.given(row, known), alike.given(row, known)
     assert session.data == data
     assert session.is_exact == (data.is_exact and points.is_exact)
     vectors, times = points.vectors, points.vector_weights
@@ -113,15 +117,18 @@ def checked(session: CleaningSession, start: IncompleteDataset, points: Points) 
     of_points = [bool(counts[points.entries(point)].all()) for point in range(len(points))]
     assert session.certain.tolist() == of_points
     assert session.certain_points == np.mean(of_points)
-    now = entropies(data, vectors, k, metric)
+    settled = checked_settled(session, data, points, certain)
+    # First equally likely, then known: a value that was no candidate can make two of them equal.
+    asked = alike if session.view.setup.gains_by == "uniform" else data
+    now = entropies(asked, vectors, k, metric)
     assert session.mean_entropy == pytest.approx(times @ now / times.sum(), abs=TOLERANCE)
     shares = world_shares(data, points, k, metric)
     assert np.abs(session.view.shares - shares).max() < TOLERANCE
     if session.strategy != "cells":
-        after = [expected_entropies(data, one[None], k, metric) for one in vectors]
-        gains = times @ (now[:, None] - np.array(after)) / times.sum()
+        after = [expected_entropies(asked, one[None], k, metric) for one in vectors]
+        gains = times * ~settled @ (now[:, None] - np.array(after)) / times.sum()
         assert np.abs(session.gains() - gains).max() < TOLERANCE
-        fresh = Board(data, points, Model(k, metric))
+        fresh = Board(asked, points, Model(k, metric), sure=session.sure)
         assert session.gains().tolist() == np.maximum(fresh.gains(), 0.0).tolist()  # bit for bit
         assert session.mean_entropy == fresh.mean_entropy
         assert session.view.entropies.tolist() == fresh.entropies.tolist()
@@ -132,9 +139,26 @@ def checked(session: CleaningSession, start: IncompleteDataset, points: Points) 
             assert question.n_candidates == data.arrays.count(question.row)
 
 
+def checked_settled(
+    session: CleaningSession, data: IncompleteDataset, points: Points, certain: np.ndarray
+) -> np.ndarray:
+    """Whether each vector is settled, which the session must have found."""
+    level, times = session.sure or 0.95, points.vector_weights
+    sure = is_sure(data, points.vectors, session.n_neighbors, session.metric, level=level) | certain
+    assert session.sure_share == pytest.approx(times @ sure / times.sum(), abs=1e-14)
+    settled = certain if session.sure is None else sure
+    assert session.settled_share == pytest.approx(times @ settled / times.sum(), abs=1e-14)
+    for vectors, found in ((settled, session.settled), (sure, session.verdicts != "open")):
+        counts = vectors[points.vector] | (points.weight == 0)
+        of_points = [bool(counts[points.entries(point)].all()) for point in range(len(points))]
+        assert found.tolist() == of_points
+    assert ((session.verdicts == "certain") == session.certain).all()
+    return settled
+
+
 def step(session: CleaningSession, start: IncompleteDataset, rng: Random) -> None:
     row, what = rng.randrange(start.n_rows), rng.random()
-    was = session.certain
+    was = session.settled
     record = None
     if what < 0.35:
         question = session.ask()
@@ -142,7 +166,7 @@ def step(session: CleaningSession, start: IncompleteDataset, rng: Random) -> Non
             place = rng.randrange(len(question.candidates))
             settles = question.settles(place)
             record = session.tell(**question.answer(place))
-            assert settles.tolist() == np.flatnonzero(~was & session.certain).tolist()
+            assert settles.tolist() == np.flatnonzero(~was & session.settled).tolist()
     elif what < 0.45:
         record = session.tell(
             **session.question(row).drawn(np.random.default_rng(rng.randrange(9)))
@@ -157,34 +181,44 @@ def step(session: CleaningSession, start: IncompleteDataset, rng: Random) -> Non
     elif session.answers:
         session.undo(rng.randint(1, min(3, len(session.answers))))
     if record is not None and record.kind != "same":
-        assert record.settled == (~was & session.certain).sum()
-        assert list(record.unsettled) == np.flatnonzero(was & ~session.certain).tolist()
+        assert record.settled == (~was & session.settled).sum()
+        assert list(record.unsettled) == np.flatnonzero(was & ~session.settled).tolist()
+        assert record.settled_share == session.settled_share
 
 
-def play(seed: int, n_steps: int) -> None:
+def play(
+    seed: int,
+    n_steps: int,
+    metrics: Sequence[str] = METRICS,
+    placed: Callable[[IncompleteDataset], IncompleteDataset] = lambda data: data,
+    every: int = 1,
+) -> None:
+    """A session, checked after so many steps each and at its end."""
     rng = Random(seed)
-    start = random_data(rng)
+    start = placed(random_data(rng))
     points = random_points(rng, start.n_features)
-    k, metric = rng.randint(1, min(4, start.n_rows)), rng.choice(METRICS)
-    strategy = rng.choice(["cpclean", "cpclean", "random", "cells"])
-    session = CleaningSession(start, points, k, strategy, random_state=seed, metric=metric)
+    k, metric = rng.randint(1, min(4, start.n_rows)), rng.choice(metrics)
+    strategy = rng.choice(["cpclean", "relative", "roots", "random", "cells"])
+    how: dict[str, Any] = {"random_state": seed, "metric": metric}
+    how |= rng.choice([{}, {"sure": 0.6}, {"sure": 0.9}, {"gains_by": "uniform"}])
+    session = CleaningSession(start, points, k, strategy, **how)
     at_start = session.certain_share
     checked(session, start, points)
     for place in range(n_steps):
         step(session, start, rng)
         if place == n_steps // 2:
             session = pickle.loads(pickle.dumps(session))
-        checked(session, start, points)
+        if (n_steps - 1 - place) % every == 0:
+            checked(session, start, points)
         assert session.view.share_at_start == at_start
     log = json.loads(json.dumps(session.answers))
     for answers in (log, in_another_order(log, start, rng)):
-        again = CleaningSession(
-            pickle.loads(pickle.dumps(start)), points, k, strategy, random_state=seed, metric=metric
-        )
+        again = CleaningSession(pickle.loads(pickle.dumps(start)), points, k, strategy, **how)
         again.replay(answers)
         assert again.gains().tolist() == session.gains().tolist()  # bit for bit
         assert again.view.entropies.tolist() == session.view.entropies.tolist()
         assert again.certain.tolist() == session.certain.tolist()
+        assert again.settled.tolist() == session.settled.tolist()
     one, other = session.ask(), again.ask()
     if set(session.view.skipped) == set(again.view.skipped):
         assert (one and (one.row, one.column, one.gain)) == (
@@ -213,8 +247,16 @@ def test_random_sessions(first: int) -> None:
         play(seed, 12)
 
 
+@pytest.mark.parametrize("kind", [Sums, Stairs])
+@pytest.mark.parametrize("first", [50, pytest.param(60, marks=pytest.mark.slow)])
+def test_random_sessions_in_the_space_of_a_fitted_object(kind: type[Sums], first: int) -> None:
+    metrics = ("hamming",) if kind is Stairs else METRICS
+    for seed in range(first, first + (3 if first == 50 else 25)):
+        play(seed, 12, metrics, lambda data, seed=seed: mapped(data, kind, seed))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(1000, 1400, 50))
 def test_many_random_sessions(first: int) -> None:
     for seed in range(first, first + 50):
-        play(seed, 25)
+        play(seed, 25, every=3)

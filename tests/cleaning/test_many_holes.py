@@ -20,6 +20,7 @@ from cpclean import CleaningSession, IncompleteDataset, IncompleteTable, simulat
 from cpclean.analysis.forecast import Forecast
 from cpclean.analysis.ranking import ranking
 from cpclean.analysis.reasons import reasons
+from cpclean.analysis.summary import summary
 from cpclean.baselines.worlds import ClosestWorld, DefaultCleaning
 from cpclean.cleaning.question import Question
 from cpclean.errors import TableError, UnknownRowError
@@ -255,6 +256,8 @@ def test_analysis_of_rows_with_many_holes(table: IncompleteTable) -> None:
     (reason,) = reasons(session.view, [session.question(1)])
     assert reason.expected is None  # too many answers to speak of all of them
     assert reason.n_more == found[1] - len(reason.outcomes)
+    facts = summary(session)
+    assert facts.first_rows == tuple(one.row for one in session.ask(5)), "five if rows are drawn"
     forecast = Forecast.from_prior(session, n_runs=2, max_answers=3)
     assert len(forecast.run().mean) == 4
 

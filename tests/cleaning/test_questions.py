@@ -89,17 +89,17 @@ def test_why_of_a_row_that_matters_to_nobody() -> None:
     assert question.row == 2
     assert question.why.points.tolist() == []
     assert question.why.change.tolist() == [[0.0, 0.0], [0.0, 0.0]]
-    assert str(question).endswith("near 0 uncertain validation points")
+    assert str(question).endswith("near 0 open validation points")
 
 
 def test_a_question_in_words(data: IncompleteDataset) -> None:
     question = CleaningSession(data, [[0.0, 0.0]], 1).ask()
     assert str(question) == (
         f"row 0: 6 candidates, expected to lower the mean entropy by {question.gain:.2g} nats; "
-        "near 1 uncertain validation point"
+        "near 1 open validation point"
     )
     twice = CleaningSession(data, [[0.0, 0.0], [0.1, 0.0]], 1).ask()
-    assert str(twice).endswith("near 2 uncertain validation points")
+    assert str(twice).endswith("near 2 open validation points")
     assert "_board" not in repr(question)
 
 

@@ -177,7 +177,7 @@ def test_a_metric_that_is_a_function(data: IncompleteDataset) -> None:
 
 
 def test_too_many_distances_for_a_function(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cpclean.cleaning.board.MEASURED_BYTES", 100)
+    monkeypatch.setattr("cpclean.cleaning.kept_query.MEASURED_BYTES", 100)
     data = IncompleteDataset([[[0.0], [5.0]], [[1.0]]], [0, 1])
     with pytest.raises(QueryError, match=r"would take 0\.0 GB here; the limit is.*named metric"):
         CleaningSession(data, np.arange(9.0)[:, None], 1, metric=weighed)

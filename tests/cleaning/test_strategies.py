@@ -94,9 +94,7 @@ def test_rows_that_matter_to_no_uncertain_point_are_not_asked_for() -> None:
     session.skip(3)
     assert session.ask() is None
     assert session.ask(2) == []
-    assert session.stopped == (
-        "only rows that were skipped can settle the uncertain validation points"
-    )
+    assert session.stopped == ("only rows that were skipped can settle the open validation points")
     assert session.done
     session.undo()
     assert not session.done

@@ -1,12 +1,16 @@
 """Cleaning: which row to ask about next, what an answer changes, and when to stop.
 
-    session, view          CleaningSession; all that other rooms read of it
+    session, session_looks  CleaningSession: asking and answering; what it shows of itself
+    view                   all that other rooms read of a session
     question, costs        a question and its reasons; all questions, and what they cost
     strategies, settings   which question comes first; when to stop
     answers, state         the log of answers; what is known after them
+    earlier                back to an earlier state; a space learnt anew
     subject, known_cells   raw values of a table or vectors of a dataset, to and from the space
     known, row_candidates  what is known about a row; what it can still be, cell by cell
-    board                  the validation points, updated after every answer
+    board, kept_query      the validation points after every answer; the queries behind them
+    point_gains            what each question would tell about each point
+    effort, hindsight      which answers had to be; what would be settled without some of them
     simulation, truth      answers from known true values, in place of a person
 
 Other rooms look at a session through its view only.

@@ -1,7 +1,8 @@
 """Answers about rows: a log of plain values, and what is known after it.
 
 An entry of the log is a dict that can be saved as JSON, with the row and one more key:
-{"row": 3, "candidate": 1}, {"row": 3, "value": {"age": 41.0}} or {"row": 3, "skip": True}.
+{"row": 3, "candidate": 1}, {"row": 3, "value": {"age": 41.0}} or {"row": 3, "skip": True}. The
+entry {"refit": True} is about no row: the space was learnt anew from what was known then.
 """
 
 from __future__ import annotations
@@ -49,8 +50,15 @@ def _told(subject: Subject, log: Iterable[Entry]) -> tuple[dict[int, Known], set
     known: dict[int, Known] = {}
     skipped: set[int] = set()
     new = []
+    learnt = dict(known)  # what the space was learnt from last
     for number, entry in enumerate(log):
         try:
+            if "refit" in entry:
+                subject.check_refit()
+                if learnt != known:
+                    new.append(number)
+                learnt = dict(known)
+                continue
             row = subject.data.row_number(entry["row"])
             if "skip" in entry:
                 if row not in skipped:
@@ -69,7 +77,7 @@ def _told(subject: Subject, log: Iterable[Entry]) -> tuple[dict[int, Known], set
 
 
 def checked_log(answers: Any) -> list[Entry]:
-    """The entries of a log from a user, each with a row and one more key."""
+    """The entries of a log from a user, each with a row and one more key, or a refit."""
     if isinstance(answers, str | bytes | Mapping) or not hasattr(answers, "__iter__"):
         raise AnswerError(
             "answers must be a list of dicts, such as session.answers; got "
@@ -77,11 +85,13 @@ def checked_log(answers: Any) -> list[Entry]:
         )
     entries = list(answers)
     for number, entry in enumerate(entries):
+        if isinstance(entry, Mapping) and "row" not in entry and entry.get("refit") is True:
+            continue
         usable = isinstance(entry, Mapping) and "row" in entry and len(entry.keys() & _KINDS) == 1
         if not usable or ("skip" in entry and entry["skip"] is not True):
             raise AnswerError(
                 f'answer {number} must be a dict with "row" and one of "candidate", "value" and '
-                f'"skip": True; got {entry!r}.'
+                f'"skip": True, or {{"refit": True}}; got {entry!r}.'
             )
     return entries
 
@@ -89,5 +99,6 @@ def checked_log(answers: Any) -> list[Entry]:
 def put(board: Board, subject: Subject, row: int, known: Known | None) -> Change:
     """Update a board with what is known about a row; None if nothing is."""
     if known is None or not known.features:
-        return board.change(row, board.data.unpin(row), candidate=0)
-    return board.change(row, board.data.given(row, known.features), known.candidate)
+        return board.change(row, lambda data: data.unpin(row), candidate=0)
+    features = known.features
+    return board.change(row, lambda data: data.given(row, features), known.candidate)

@@ -1,67 +1,59 @@
 """Validation points, kept up to date while rows become known.
 
-A board holds for every point whether it is certain, its entropy, and how much each row is expected
-to lower that entropy once it is known. All of this depends on the data and the point alone, bit for
-bit, not on the order in which the data changed.
+A board holds for every point whether it is certain, its largest share and its entropy, and how much
+each row is expected to lower that entropy once it is known. All of this depends on the data and the
+point alone, bit for bit, not on the order in which the data changed.
+
+A point is settled when it is certain or, on a board with a level, that sure. A certain point stays
+certain while rows only lose candidates; a sure one may become open again.
 
 A change of one row affects only the points that the row, before or after the change, can be near
-to: a row that begins beyond a point's reach is among its nearest in no world. If the row only lost
-candidates, certain points stay certain. Memory: a few numbers for every point and every row with
-holes near it.
+to: a row that begins beyond a point's reach is among its nearest in no world. Memory: a few numbers
+for every point and every row with holes near it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from cpclean.cleaning.kept_query import Edit, KeptQuery
+from cpclean.cleaning.point_gains import PointGains
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.points import Points
 from cpclean.data.rows import Floats, within
-from cpclean.errors import AnswerError, QueryError
+from cpclean.errors import QueryError
 from cpclean.queries.cell_gains import Span, cell_index, changed_index
 from cpclean.queries.certain import possible_in_block
-from cpclean.queries.geometry import Near, Query, ask_both, check_magnitude
-from cpclean.queries.kernel_arrays import FIRST_CANDIDATE, PRECOMPUTED
-from cpclean.queries.look import look_at_block
+from cpclean.queries.look import look
 from cpclean.queries.model import Model
-from cpclean.queries.prepared import (
-    Prepared,
-    frozen,
-    prepare_changed,
-    prepared_rows,
-    set_prepared,
-)
-from cpclean.queries.shares import shares_in_block
+from cpclean.queries.query import Near, Query
+from cpclean.queries.sureness import LEVEL, reaches
 
 Bools = npt.NDArray[np.bool_]
-
-# All distances that a function has measured are kept in memory, up to this many bytes.
-MEASURED_BYTES = 2**30
 
 
 @dataclass(frozen=True)
 class Change:
     """How a change of one row changed the points, which are numbered as in X."""
 
-    settled: Ints  # these became certain
-    unsettled: Ints  # these were certain and are not any more
+    settled: Ints  # these became settled
+    unsettled: Ints  # these were settled and are not any more
 
 
 class Board:
     """The validation points under what is known of the data so far.
 
     Cleaning rows cannot fill the holes of a point, so each completion of a point counts as a point
-    of its own, with its weight in the point: entropies, gains and `certain_share` are weighted
-    means over completions, and a completion is certain when it is for itself. A point counts as
-    certain when all its completions are, though they may have different labels. Shares are those of
-    the completions, mixed by weight.
+    of its own, with its weight in the point: entropies, gains and the shares of points that are
+    certain, sure or settled are weighted means over completions, and a completion is settled when
+    it is for itself. A point counts as settled when all its completions are, though they may have
+    different labels. Shares are those of the completions, mixed by weight.
 
     Rows with too many candidates are looked at twice: at all their candidates for what is certain,
     and at draws for entropies, gains and shares.
@@ -77,6 +69,10 @@ class Board:
         cells, numbered row by row, instead of rows.
     n_jobs : int, optional
         Threads for the first look at all points.
+    sure : float, optional
+        The level at which points that are not certain are settled, too.
+    uniform : bool
+        Take entropies and gains as if all candidates of a row were equally likely.
     """
 
     def __init__(
@@ -86,19 +82,22 @@ class Board:
         model: Model,
         cells: Mapping[int, Sequence[Span]] | None = None,
         n_jobs: int | None = None,
+        *,
+        sure: float | None = None,
+        uniform: bool = False,
     ) -> None:
-        self._asked = _alike(ask_both(data, X, model))
-        self._query = _with_distances(self._asked)
-        if not self._query.points.n_points:
+        self.level = sure
+        self._votes = KeptQuery.of(data, X, model)  # by the prior of the data
+        self._kept = KeptQuery.of(data.uniform(), X, model) if uniform else self._votes
+        if not self.points.n_points:
             raise QueryError("validation needs at least one point; got none.")
-        self._first = self._query.rows.spans[:, FIRST_CANDIDATE]
         self._cells = cells
-        self.index = None if cells is None else cell_index(data.sampled, cells)
-        size = len(self._query.vectors)
+        self.index = None if cells is None else cell_index(self._kept.data.sampled, cells)
+        size = len(self._kept.query.vectors)
         self.weights = self.points.vector_weights
-        self._certain = np.zeros(size, dtype=bool)
-        self._entropy = np.zeros(size)
-        self._reach = np.zeros(size)
+        self._certain, self._settled = np.zeros(size, dtype=bool), np.zeros(size, dtype=bool)
+        self._entropy, self._top, self._reach = np.zeros(size), np.zeros(size), np.zeros(size)
+        self._label = np.zeros(size, dtype=np.int64)
         self._rows: list[Ints] = [np.empty(0, np.int64)] * size
         self._gain: list[Floats] = [np.empty(0)] * size
         self._totals: Floats | None = None
@@ -108,17 +107,27 @@ class Board:
 
     @property
     def data(self) -> IncompleteDataset:
-        return self._query.data
+        return self._votes.data
 
     @property
     def points(self) -> Points:
         """The validation points as the session was given them."""
-        return self._asked.points
+        return self._votes.points
 
     @property
     def certain(self) -> Bools:
         """Whether each validation point is certain, in all its completions."""
-        return self._points_certain(self._certain)
+        return self._of_points(self._certain)
+
+    @property
+    def settled(self) -> Bools:
+        """Whether each validation point is settled, in all its completions."""
+        return self._of_points(self._settled)
+
+    @property
+    def sure(self) -> Bools:
+        """Whether each validation point is sure, at the board's level, in all its completions."""
+        return self._of_points(self._sure)
 
     @property
     def entropies(self) -> Floats:
@@ -130,6 +139,16 @@ class Board:
         """The share of the points that is certain, completion by completion."""
         return self.share_of(self._certain)
 
+    @property
+    def sure_share(self) -> float:
+        """The share of the points that is certain or sure, at the board's level or at 0.95."""
+        return self.share_of(self._sure)
+
+    @property
+    def settled_share(self) -> float:
+        """The share of the points that is settled, completion by completion."""
+        return self.share_of(self._settled)
+
     def share_of(self, vectors: Bools) -> float:
         """How much some of the distinct vectors weigh among all points."""
         if not self.weights[~vectors].any():
@@ -138,178 +157,184 @@ class Board:
 
     @property
     def all_certain(self) -> bool:
-        return not self._open.any()
+        return not (~self._certain & (self.weights > 0)).any()
 
     @property
-    def _open(self) -> Bools:
-        """The vectors that are not certain and weigh something."""
-        return ~self._certain & (self.weights > 0)
+    def all_settled(self) -> bool:
+        return not self._open.any()
 
     @property
     def mean_entropy(self) -> float:
         return float(self.weights @ self._entropy / self.weights.sum())
 
     def gains(self) -> Floats:
-        """How much knowing each row, or each cell, is expected to lower the mean entropy."""
+        """How much knowing each row, or each cell, is expected to lower the mean entropy.
+
+        Only points that are not settled count.
+        """
         if self._totals is None:
             n_numbers = self.data.n_rows if self.index is None else int(self.index.first[-1])
             sizes = [len(rows) for rows in self._rows]
-            each = np.concatenate(self._gain) * np.repeat(self.weights, sizes)
+            counted = np.where(self._settled, 0.0, self.weights)
+            each = np.concatenate(self._gain) * np.repeat(counted, sizes)
             total = np.bincount(np.concatenate(self._rows), each, n_numbers)
             self._totals = total / self.weights.sum()
             self._totals.flags.writeable = False
         return self._totals
 
+    def point_gains(self, questions: Ints) -> PointGains:
+        """Gains point by point; `questions` says which number each question has in `gains`."""
+        return PointGains(
+            self.weights / self.weights.sum(),
+            self._entropy,
+            self._top,
+            self._settled,
+            self._rows,
+            self._gain,
+            questions,
+        )
+
     def shares(self, points: Ints) -> Floats:
         """The class shares of some points, numbered as in X, shape (n_points, n_classes)."""
         used = np.unique(self.points.vector[np.isin(self.points.owner, points)])
-        query = self._query.for_shares.about(self._query.vectors[used])
-        found = np.zeros((len(self._query.vectors), self.data.n_classes))
-        found[used] = np.concatenate([found[:0], *query.over_blocks(shares_in_block)])
+        found = np.zeros((len(self.weights), self.data.n_classes))
+        found[used] = self._votes.shares(used)
         return self.points.mixed(found)[points]
 
     def touched(self, row: int) -> Ints:
-        """The uncertain points, numbered as in X, that a row can be near to."""
-        bound = self._query.nearest(row)
+        """The open points, numbered as in X, that a row can be near to."""
+        bound = self._kept.query.nearest(row)
         return self._numbers(np.flatnonzero((bound <= self._reach) & self._open))
 
     def open_rows(self) -> list[Ints]:
-        """For every uncertain point, the rows with holes that can be near it."""
+        """For every open point, the rows with holes that can be near it."""
         where = np.flatnonzero(self._open)
-        query = self._query.about(self._query.vectors[where])
+        query = self._kept.query.about(self._kept.query.vectors[where])
         dirty = query.data.arrays.n_cells > 0
         return [rows[dirty[rows]] for part in query.over_blocks(_near_lists) for rows in part]
 
+    # -- what stands behind it -------------------------------------------------------------
+
+    @property
+    def votes(self) -> KeptQuery:
+        """The question about the data as it is known now, by the prior of the data."""
+        return self._votes
+
+    @property
+    def settled_vectors(self) -> Ints:
+        """The distinct vectors that are settled and weigh something."""
+        return np.flatnonzero(self._settled & (self.weights > 0))
+
     # -- keeping ---------------------------------------------------------------------------
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Include what is prepared for the data, on whose order the query depends."""
-        return {**self.__dict__, "_prepared": prepared_rows(self.data)}
-
     def __setstate__(self, state: dict[str, Any]) -> None:
-        prepared: Prepared = state.pop("_prepared")
         self.__dict__.update(state)
-        for query in (self._query, self._query.drawn):
-            if query is not None:
-                frozen(query.rows)
-        frozen(prepared.rows)
-        set_prepared(self.data, prepared)
+        self._kept.keep_prepared()
+        self._votes.keep_prepared()
 
     # -- changing --------------------------------------------------------------------------
 
     def copy(self) -> Board:
         """A board that changes independently of this one."""
         other = copy(self)
-        for name in ("_certain", "_entropy", "_reach", "_rows", "_gain"):
+        for name in ("_certain", "_settled", "_entropy", "_top", "_label", "_reach", "_rows"):
             setattr(other, name, getattr(self, name).copy())
+        other._gain = self._gain.copy()
         return other
 
-    def change(self, row: int, data: IncompleteDataset, candidate: int | None = None) -> Change:
-        """Replace the data by data that differs in one row.
+    def change(self, row: int, edit: Edit, candidate: int | None = None) -> Change:
+        """Edit one row of the data.
 
         If distances are precomputed, `candidate` is the number, among the candidates at the start,
         of the row's first candidate now; None if it is to be found by its vector.
         """
-        old, after = self._query.data, self._after(row, data, candidate)
-        affected = self._affected(after, row)
-        if within(data.stored_row(row), old.stored_row(row)):
+        before, after = self._kept, self._kept.changed(row, edit, candidate)
+        affected = self._affected(after.query, row)
+        if within(after.data.stored_row(row), before.data.stored_row(row)):
             affected &= ~self._certain
-        was = self._certain.copy()
-        self._query = after
+        was = self._settled.copy()
+        same = self._votes is before
+        self._votes = after if same else self._votes.changed(row, edit, candidate)
+        self._kept = after
         if self.index is not None and self._cells is not None:
-            self.index = changed_index(self.index, data.sampled, row, self._cells.get(row, ()))
+            cells = self._cells.get(row, ())
+            self.index = changed_index(self.index, after.data.sampled, row, cells)
         self._look(np.flatnonzero(affected))
-        return self._change(was, self._certain)
+        return self._change(was, self._settled)
 
-    def would_settle(self, row: int, data: IncompleteDataset, candidate: int | None) -> Ints:
-        """The points that such a change would make certain, numbered as in X; it is not made."""
-        after = self._after(row, data, candidate)
-        open_ = np.flatnonzero(self._affected(after, row) & ~self._certain)
-        parts = after.about(after.vectors[open_]).over_blocks(possible_in_block)
+    def would_settle(self, row: int, edit: Edit, candidate: int | None) -> Ints:
+        """The points that such a change would settle, numbered as in X; it is not made."""
+        after = self._kept.changed(row, edit, candidate)
+        # A sure point is looked at again, too: an answer may open it.
+        (open_,) = np.nonzero(self._affected(after.query, row) & ~self._certain)
+        parts = after.query.about(after.query.vectors[open_]).over_blocks(possible_in_block)
         labels = [np.zeros(0, np.int64), *(part.sum(axis=1) for part in parts)]
-        then = self._certain.copy()
-        then[open_] = np.concatenate(labels) == 1
-        return self._change(self._certain, then).settled
+        settled = np.concatenate(labels) == 1
+        if self.level is not None:
+            doubtful = open_[~settled]
+            shares = after.shares(doubtful)
+            settled[~settled] = reaching(
+                after, doubtful, shares.argmax(axis=1), shares.max(axis=1, initial=0), self.level
+            )
+        then = self._settled.copy()
+        then[open_] = settled
+        return self._change(self._settled, then).settled
 
     # -- plumbing --------------------------------------------------------------------------
 
-    def _after(self, row: int, data: IncompleteDataset, candidate: int | None) -> Query:
-        """The query over data that differs in one row."""
-        prepare_changed(self.data, data, row)
-        after = replace(self._query, data=data, rows=prepared_rows(data).rows, drawn=None)
-        if not data.is_exact:
-            if not self.data.is_exact:
-                prepare_changed(self.data.sampled, data.sampled, row)
-            prepared = prepared_rows(data.sampled)
-            after = replace(
-                after,
-                drawn=replace(after, data=data.sampled, rows=prepared.rows),
-            )
-        if after.metric == PRECOMPUTED:
-            return self._with_distances(after, row, candidate)
-        check_magnitude(prepared_rows(data), after.vectors, after.metric)
-        return after
+    @property
+    def _open(self) -> Bools:
+        """The vectors that are not settled and weigh something."""
+        return ~self._settled & (self.weights > 0)
+
+    @property
+    def _sure(self) -> Bools:
+        if self.level is not None:
+            return self._settled
+        return self._certain | self._reached(np.arange(len(self.weights)), LEVEL)
+
+    def _reached(self, vectors: Ints, level: float) -> Bools:
+        """Whether the largest shares of some vectors, less their errors, reach a level."""
+        if self._votes is self._kept:
+            label, top = self._label[vectors], self._top[vectors]
+        else:
+            shares = self._votes.shares(vectors)
+            label, top = shares.argmax(axis=1), shares.max(axis=1, initial=0)
+        return reaching(self._votes, vectors, label, top, level)
 
     def _affected(self, after: Query, row: int) -> Bools:
         """Whether the row, before or after the change, can be near each distinct point."""
-        bound = np.minimum(self._query.nearest(row), after.nearest(row))
+        bound = np.minimum(self._kept.query.nearest(row), after.nearest(row))
         return np.asarray(bound <= self._reach)
 
-    def _points_certain(self, vectors: Bools) -> Bools:
+    def _of_points(self, vectors: Bools) -> Bools:
         """Whether all completions of each point, but those of weight 0, are among these vectors."""
         points = self.points
         lacking = ~vectors[points.vector] & (points.weight > 0)
         return np.asarray(np.bincount(points.owner[lacking], minlength=points.n_points) == 0)
 
     def _change(self, before: Bools, after: Bools) -> Change:
-        """What becomes of the points if other vectors are certain than before."""
-        was, now = self._points_certain(before), self._points_certain(after)
+        """What becomes of the points if other vectors are settled than before."""
+        was, now = self._of_points(before), self._of_points(after)
         return Change(settled=np.flatnonzero(~was & now), unsettled=np.flatnonzero(was & ~now))
 
     def _numbers(self, distinct: Ints) -> Ints:
         """The points, numbered as in X, that have one of these vectors."""
         return self.points.having(distinct)
 
-    def _with_distances(self, query: Query, row: int, candidate: int | None) -> Query:
-        """Say where the distances of a changed row are; new ones are measured."""
-        spans = query.rows.spans.copy()
-        spans[:, FIRST_CANDIDATE] = self._query.rows.spans[:, FIRST_CANDIDATE]
-        vectors = query.vectors
-        if candidate is not None:
-            spans[row, FIRST_CANDIDATE] = self._first[row] + candidate
-        else:
-            spans[row, FIRST_CANDIDATE] = vectors.shape[1]
-            vectors = np.hstack([vectors, self._distances(query.data, row)])
-        spans.flags.writeable = False
-        return replace(query, rows=query.rows._replace(spans=spans), vectors=vectors)
-
-    def _distances(self, data: IncompleteDataset, row: int) -> Floats:
-        """The distances to the candidates that a row has now."""
-        if self._asked.distance is not None:
-            return replace(self._asked, data=data).measured_row(self._asked.vectors, row)
-        # 0.0 is added because -0.0 is the same number, but not the same bytes.
-        given = [(vector + 0.0).tobytes() for vector in self._asked.data.candidates(row)]
-        now = [(vector + 0.0).tobytes() for vector in data.candidates(row)]
-        if any(given.count(vector) != 1 for vector in now):
-            raise AnswerError(
-                f"distances are known only for the candidates of row {row}. Answer with the number "
-                "of a candidate instead of a value."
-            )
-        return self._asked.vectors[:, [self._first[row] + given.index(vector) for vector in now]]
-
     def _look(self, points: Ints, n_jobs: int | None = None) -> None:
         """Compute again what the board holds about some points."""
         if not len(points):
             return
         self._totals = None
-        query = self._query.about(self._query.vectors[points])
+        query = self._kept.query.about(self._kept.query.vectors[points])
         start = 0
-        look = partial(look_at_block, index=self.index)
-        for part in query.over_blocks(look, n_jobs):
+        for part in look(query, self.index, n_jobs):
             where = points[start : start + len(part.certain)]
             start += len(where)
             self._certain[where] = part.certain
             self._entropy[where] = part.gains.entropy
+            self._top[where], self._label[where] = part.gains.top, part.gains.label
             self._reach[where] = part.reach
             ends = np.cumsum(part.gains.n_rows)
             for point, end, size in zip(
@@ -318,38 +343,21 @@ class Board:
                 own = slice(end - size, end)
                 self._rows[point] = part.gains.rows[own]
                 self._gain[point] = part.gains.gain[own]
+        self._settled[points] = self._certain[points]
+        if self.level is not None:
+            self._votes = self._kept = self._kept.with_halves()
+            open_ = points[~self._certain[points]]
+            self._settled[open_] = self._reached(open_, self.level)
 
 
 def _near_lists(query: Query, points: Floats, near: Near) -> list[Ints]:
     return np.split(near.rows, near.ptr[1:-1])
 
 
-def _alike(query: Query) -> Query:
-    """The query with one bound on priors, whichever rows are drawn now or later.
-
-    How far a scan goes depends on it, and with that the last digits of what it finds: they must not
-    depend on the order of answers. A row that is not drawn has no more open cells than it takes to
-    reach `max_exact` with two values each.
-    """
-    given, drawing = query.data.unpinned, query.data.drawing
-    if given.is_exact:
-        return query
-    lowest = min(float(given.arrays.weights.min()), 1.0 / drawing.n_draws)
-    cells = min(int(given.arrays.n_cells.max()), drawing.max_exact.bit_length())
-    rarest = lowest**cells
-    drawn = None if query.drawn is None else replace(query.drawn, rarest=rarest)
-    return replace(query, rarest=rarest, drawn=drawn)
-
-
-def _with_distances(query: Query) -> Query:
-    """If the metric is a function, the query with all distances measured once."""
-    if query.distance is None:
-        return query
-    needed = 8 * len(query.vectors) * query.data.n_candidates
-    if needed > MEASURED_BYTES:
-        raise QueryError(
-            "a metric that is a function is measured once for every validation point and "
-            f"candidate, which would take {needed / 1e9:.1f} GB here; the limit is "
-            f"{MEASURED_BYTES / 1e9:.1f} GB. Use a named metric, or fewer validation points."
-        )
-    return replace(query, vectors=query.measured(query.vectors), distance=None)
+def reaching(kept: KeptQuery, vectors: Ints, label: Ints, top: Floats, level: float) -> Bools:
+    """Whether shares reach a level, less their errors; these are estimated where they matter."""
+    found = reaches(top, np.zeros(len(top)), level)
+    (near,) = np.nonzero(found)
+    errors = kept.errors(vectors[near], label[near])
+    found[near] = reaches(top[near], errors, level)
+    return found

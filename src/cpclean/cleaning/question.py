@@ -29,12 +29,12 @@ class Why:
     Attributes
     ----------
     points : ndarray of int
-        The uncertain validation points that the row can be near to.
+        The open validation points, not settled yet, that the row can be near to.
     answers : list of int
         The candidates of the question that the next attributes are about; all of them, unless
         there are many.
     settles : list of ndarray of int
-        For each answer, the validation points that would become certain.
+        For each answer, the validation points that would become settled.
     shares : ndarray of shape (n_points, n_classes)
         The class shares of `points` now.
     shares_after : ndarray of shape (n_answers, n_points, n_classes)
@@ -123,11 +123,11 @@ class Question:
 
     @cached_property
     def points(self) -> Ints:
-        """The uncertain validation points that the row can be near to, as in `why`."""
+        """The open validation points that the row can be near to, as in `why`."""
         return self._board.touched(self.row)
 
     def settles(self, number: int) -> Ints:
-        """The validation points that one of the candidates would make certain; quicker than `why`.
+        """The validation points that one of the candidates would settle; quicker than `why`.
 
         Examples
         --------
@@ -140,8 +140,9 @@ class Question:
         known = self.answered(number)
         if not known.features:
             return np.empty(0, np.int64)
-        data = self._board.data.given(self.row, known.features)
-        return self._board.would_settle(self.row, data, known.candidate)
+        return self._board.would_settle(
+            self.row, lambda data: data.given(self.row, known.features), known.candidate
+        )
 
     def answer(self, number: int) -> dict[str, Any]:
         """The answer that one of the candidates is true, in the form of `answers` and `tell`.
@@ -195,9 +196,7 @@ class Question:
     def __str__(self) -> str:
         what = f"row {self.row}" if self.column is None else f"row {self.row}, {self.column!r}"
         near = len(self.points)
-        points = (
-            "1 uncertain validation point" if near == 1 else f"{near} uncertain validation points"
-        )
+        points = "1 open validation point" if near == 1 else f"{near} open validation points"
         return (
             f"{what}: {count_text(self.n_candidates)} candidates, expected to lower the mean "
             f"entropy by {self.gain:.2g} nats; near {points}"

@@ -10,21 +10,31 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-import numpy.typing as npt
 
 from cpclean.cleaning.answers import checked_log, put, replayed, said
 from cpclean.cleaning.board import Board, Change
 from cpclean.cleaning.costs import checked_costs, questions_of
+from cpclean.cleaning.earlier import refitted, undone
+from cpclean.cleaning.effort import Effort, effort_of
 from cpclean.cleaning.known import Known
 from cpclean.cleaning.question import Question
-from cpclean.cleaning.settings import checked_labels, checked_limits, checked_seed
+from cpclean.cleaning.session_looks import SessionLooks
+from cpclean.cleaning.settings import (
+    PRIOR,
+    UNIFORM,
+    checked_gains_by,
+    checked_labels,
+    checked_limits,
+    checked_seed,
+    checked_sure,
+)
 from cpclean.cleaning.state import Record, State
 from cpclean.cleaning.strategies import plan_named
 from cpclean.cleaning.subject import subject_of
 from cpclean.cleaning.view import Limits, SessionView, Setup
 from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.points import Points
-from cpclean.data.rows import Floats, is_whole
+from cpclean.data.rows import is_whole
 from cpclean.errors import CPCleanError
 from cpclean.queries.model import Metric, Model
 
@@ -32,7 +42,7 @@ if TYPE_CHECKING:
     from cpclean.classifier import CertainKNeighborsClassifier
 
 
-class CleaningSession:
+class CleaningSession(SessionLooks):
     """Clean the rows that matter for the predictions of validation points.
 
     The state of a session depends only on the data, the validation points and `answers`: a new
@@ -46,7 +56,7 @@ class CleaningSession:
         label column may be among the columns; it is ignored. A point may have holes: see below.
     n_neighbors : int
         How many nearest rows vote, from 1 to the number of rows.
-    strategy : {"cpclean", "random", "cells", "cost"} or function
+    strategy : {"cpclean", "relative", "roots", "random", "cells", "cost"} or function
         See `cpclean.cleaning.strategies`.
     y_val : sequence of labels, optional
         Only used by `accuracy`.
@@ -60,16 +70,24 @@ class CleaningSession:
     budget : int, optional
         Stop after this many answers, corrections included.
     target_share : float
-        Stop when this share of the validation points is certain.
+        Stop when this share of the validation points is settled.
     min_gain : float
         Stop when no question has an expected gain of at least this, in nats.
+    sure : float, optional
+        A level between 0.5 and 1, such as 0.95: a point is settled when it is certain or that sure,
+        and gains count only points that are not settled. Without it, only certain points are
+        settled. See Notes.
+    gains_by : {"prior", "uniform"}
+        How likely answers are when gains are computed: as the prior of the data says, or all
+        candidates of a row equally. Until all is certain, "uniform" needs fewer answers on most
+        tables; until all is sure, only the prior makes sense.
     n_jobs : int, optional
         Threads for the first look at all validation points.
 
     Attributes
     ----------
     answers : list of dict
-        All answers and skips so far, in plain values that can be saved as JSON.
+        All answers, skips and refits so far, in plain values that can be saved as JSON.
     history : list of Record
         One record for each answer.
     stopped : str or None
@@ -84,6 +102,10 @@ class CleaningSession:
     `certain_share`, entropies and gains are weighted means over completions. A session can come to
     "all validation points are certain" although the completions of a point have different labels:
     then no further answer helps, and the label depends on what is missing in the point.
+
+    A point is sure when one label holds at least the level of the prior mass, after the estimated
+    error of draws is taken off. A certain point stays certain as long as answers are candidates; a
+    sure one can become open again after an answer that was not expected, and then counts again.
 
     A row with too many candidates to go through (see `IncompleteDataset`) is represented by draws
     in gains and entropies; what is certain stays proved. `is_exact` says whether that is the case.
@@ -119,6 +141,8 @@ class CleaningSession:
         budget: int | None = None,
         target_share: float = 1.0,
         min_gain: float = 0.0,
+        sure: float | None = None,
+        gains_by: str = PRIOR,
         n_jobs: int | None = None,
     ) -> None:
         subject, plan = subject_of(data), plan_named(strategy)
@@ -138,14 +162,16 @@ class CleaningSession:
             limits=limits,
             questions=questions,
             cost=checked_costs(costs, subject, questions),
+            sure=checked_sure(sure),
+            gains_by=checked_gains_by(gains_by, sure),
             order=np.random.default_rng(self.random_state).permutation(start.n_rows),
         )
         encoded = isinstance(X_val, Points) or model.precomputed
         points = X_val if encoded else subject.points(X_val)
-        cells = questions.cells if plan.by_cell else None
-        self._state = State(Board(start, points, model, cells, n_jobs))
-        self.y_val = checked_labels(y_val, len(self.certain), start.classes)
+        self._n_jobs = n_jobs
+        self._state = State(self._board(start, points))
         self._view: SessionView | None = None
+        self.y_val = checked_labels(y_val, len(self.certain), start.classes)
 
     # -- looking ---------------------------------------------------------------------------
 
@@ -155,14 +181,6 @@ class CleaningSession:
         if self._view is None or self._view.version is not self._state:
             self._view = SessionView(self._setup, self._state)
         return self._view
-
-    @property
-    def n_neighbors(self) -> int:
-        return self._setup.model.n_neighbors
-
-    @property
-    def metric(self) -> Metric:
-        return self._setup.model.metric
 
     @property
     def budget(self) -> int | None:
@@ -194,63 +212,8 @@ class CleaningSession:
         self._setup, self._view = replace(self._setup, limits=limits), None
 
     @property
-    def data(self) -> IncompleteDataset:
-        """The data as it is known now."""
-        return self.view.data
-
-    @property
-    def certain(self) -> npt.NDArray[np.bool_]:
-        """Whether each validation point is certain; one with holes, in all its completions."""
-        return self._state.board.certain
-
-    @property
-    def certain_share(self) -> float:
-        """The share of validation points that are certain, completion by completion."""
-        return self.view.certain_share
-
-    @property
-    def certain_points(self) -> float:
-        """The share of validation points all of whose completions are certain."""
-        return self.view.certain_points
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether nothing is estimated from draws, neither of rows nor of points."""
-        return self.view.is_exact
-
-    @property
-    def mean_entropy(self) -> float:
-        """The mean entropy of the validation points and their completions, in nats."""
-        return self.view.mean_entropy
-
-    @property
     def answers(self) -> list[dict[str, Any]]:
         return json.loads(json.dumps(self._state.log))  # type: ignore[no-any-return]
-
-    @property
-    def history(self) -> list[Record]:
-        return self.view.history
-
-    @property
-    def known(self) -> dict[int, dict[Any, Any]]:
-        """What is known about each row, by column; for a dataset, by column number."""
-        return self.view.known
-
-    @property
-    def stopped(self) -> str | None:
-        """Why there is nothing more to ask, in words; None while there is."""
-        return self.view.stopped
-
-    @property
-    def done(self) -> bool:
-        return self.stopped is not None
-
-    def gains(self) -> Floats:
-        """How much cleaning each row is expected to lower the mean entropy, shape (n_rows,).
-
-        With strategy "cells", the gain of a row is that of its best cell.
-        """
-        return self.view.gains.copy()
 
     def accuracy(self) -> float:
         """The share of validation points that the vote over worlds predicts right; needs y_val."""
@@ -340,6 +303,8 @@ class CleaningSession:
             state.skipped - {row},
             (*state.log, entry),
             (*state.records, record),
+            state.learnt,
+            state.before_refits,
         )
         return record
 
@@ -354,22 +319,20 @@ class CleaningSession:
                 records=(*state.records, None),
             )
 
+    def refit(self) -> None:
+        """Learn the space of the table anew, from what is known now.
+
+        For a table in a space of leaves, such as "forest". The trees are learnt as those of the
+        table were, with the same seed, from worlds in which the known cells are as they are known.
+        All that the session holds is computed again in the new space, so that points can become
+        certain or stop being so. `answers` has an entry for it, {"refit": True}, and a session that
+        replays them learns the same trees. Without any new answer, nothing changes.
+        """
+        self._state = refitted(self._state, self._setup.subject, self._board)
+
     def undo(self, n: int = 1) -> None:
         """Undo the last n entries of `answers`."""
-        state = self._state
-        if not is_whole(n) or not 1 <= n <= len(state.log):
-            raise CPCleanError(
-                f"n must be an int from 1 to {len(state.log)} (the number of answers); got {n!r}."
-                if state.log
-                else "there is no answer to undo."
-            )
-        kept = state.log[:-n]
-        known, skipped = replayed(self._setup.subject, kept)
-        board = state.board.copy()
-        for row in dict.fromkeys(entry["row"] for entry in state.log[-n:]):
-            if known.get(row) != state.known.get(row):
-                put(board, self._setup.subject, row, known.get(row))
-        self._state = State(board, known, skipped, kept, state.records[:-n])
+        self._state = undone(self._state, self._setup.subject, n)
 
     def replay(self, answers: Iterable[Mapping[str, Any]]) -> None:
         """Repeat the `answers` of another session, in their order; all of them or none."""
@@ -377,7 +340,9 @@ class CleaningSession:
         replayed(self._setup.subject, entries)  # names the answer that cannot be taken
         try:
             for entry in entries:
-                if "skip" in entry:
+                if "refit" in entry:
+                    self.refit()
+                elif "skip" in entry:
                     self.skip(entry["row"])
                 else:
                     self.tell(entry["row"], entry.get("candidate"), value=entry.get("value"))
@@ -388,12 +353,14 @@ class CleaningSession:
     def merge(self, answers: Iterable[Mapping[str, Any]]) -> list[int]:
         """Add answers of others about rows of which nothing is known yet.
 
+        When others learnt the space anew is not taken over.
+
         Returns
         -------
         list of int
             The rows for which they contradict what is known. These rows stay unchanged.
         """
-        entries = checked_log(answers)
+        entries = [entry for entry in checked_log(answers) if "refit" not in entry]
         theirs, _ = replayed(self._setup.subject, entries)
         mine = self._state.known
         self.replay(
@@ -402,6 +369,51 @@ class CleaningSession:
             if entry["row"] not in mine and ("skip" not in entry or entry["row"] not in theirs)
         )
         return sorted(row for row in theirs if row in mine and mine[row].against(theirs[row]))
+
+    # -- looking back ----------------------------------------------------------------------
+
+    def effort(self, *, progress: bool | None = None) -> Effort:
+        """Which answers every order would have needed, and which were avoidable in hindsight.
+
+        About the points that are settled now, at the end or at any time before. It changes nothing,
+        so Ctrl-C is harmless. It takes a few times as long as the session took for its answers.
+
+        Parameters
+        ----------
+        progress : bool, optional
+            Whether to show a progress bar; by default on a terminal.
+
+        Returns
+        -------
+        Effort
+
+        Examples
+        --------
+        >>> from cpclean import CleaningSession, IncompleteDataset
+        >>> data = IncompleteDataset([[[0.0], [5.0]], [[1.0], [7.0]], [[6.0]]], ["a", "b", "b"])
+        >>> session = CleaningSession(data, [[0.0]], n_neighbors=1)
+        >>> session.replay([{"row": 1, "candidate": 0}, {"row": 0, "candidate": 0}])
+        >>> effort = session.effort()
+        >>> effort.needed, effort.avoidable, effort.random_at_least
+        ((0,), (1,), 1.5)
+        """
+        return effort_of(self._state, progress=progress)
+
+    def from_start(self, points: Any = None) -> CleaningSession:
+        """A session with the same settings and no answers; if its space was refitted, in that one.
+
+        Parameters
+        ----------
+        points : sequence of int, optional
+            The numbers of the validation points that it is about; all of them by default.
+        """
+        other, board = copy(self), self._state.board
+        numbers = None if points is None else np.asarray(points, dtype=np.int64)
+        chosen = board.points if numbers is None else board.points.take(numbers)
+        if numbers is not None and self.y_val is not None:
+            other.y_val = self.y_val[numbers]
+        other._state, other._view = State(self._board(board.data.unpinned, chosen)), None
+        return other
 
     # -- results ---------------------------------------------------------------------------
 
@@ -434,9 +446,23 @@ class CleaningSession:
     # -- plumbing --------------------------------------------------------------------------
 
     def __repr__(self) -> str:
+        what = "certain" if self.sure is None else f"certain or {100 * self.sure:.4g}% sure"
         return (
-            f"CleaningSession({len(self.history)} answers, {self.certain_share:.1%} of "
-            f"{len(self.certain)} validation points certain)"
+            f"CleaningSession({len(self.history)} answers, {self.settled_share:.1%} of "
+            f"{len(self.certain)} validation points {what})"
+        )
+
+    def _board(self, data: IncompleteDataset, points: Any) -> Board:
+        setup = self._setup
+        cells = setup.questions.cells if setup.plan.by_cell else None
+        return Board(
+            data,
+            points,
+            setup.model,
+            cells,
+            self._n_jobs,
+            sure=setup.sure,
+            uniform=setup.gains_by == UNIFORM,
         )
 
     def _row(self, row: Any) -> int:
@@ -464,4 +490,5 @@ def _record(
         kind,
         0 if change is None else len(change.settled),
         () if change is None else tuple(change.unsettled.tolist()),
+        board.settled_share,
     )

@@ -10,6 +10,23 @@ import numpy.typing as npt
 
 from cpclean.data.rows import is_whole
 from cpclean.errors import CPCleanError, offenders
+from cpclean.queries.sureness import checked_level
+
+# How likely answers are when gains are computed: as the data says, or all alike.
+PRIOR, UNIFORM = "prior", "uniform"
+
+
+def usual_strategy(sure: float | None) -> str:
+    """What is asked about next where nobody says, until points are sure or until all are certain.
+
+    Terminal and page ask so; `CleaningSession` itself has the paper's strategy.
+    """
+    return "roots"  # for both, as docs/results/sure.md has measured
+
+
+def usual_gains_by(sure: float | None) -> str:
+    """How likely answers are in gains: by what settles points, so that fewer answers are needed."""
+    return UNIFORM if sure is None else PRIOR
 
 
 def checked_limits(
@@ -27,6 +44,23 @@ def checked_limits(
             upper = f" and at most {most:g}" if most < math.inf else ""
             raise CPCleanError(f"{name} must be a number of at least 0{upper}; got {limit!r}.")
     return budget, float(target_share), float(min_gain)
+
+
+def checked_sure(sure: Any) -> float | None:
+    """The level at which points are settled that are not certain, or None."""
+    return None if sure is None else checked_level(sure, "sure")
+
+
+def checked_gains_by(gains_by: Any, sure: Any) -> str:
+    """How likely answers are when gains are computed."""
+    if not isinstance(gains_by, str) or gains_by not in (PRIOR, UNIFORM):
+        raise CPCleanError(f'gains_by must be "{PRIOR}" or "{UNIFORM}"; got {gains_by!r}.')
+    if gains_by == UNIFORM and sure is not None:
+        raise CPCleanError(
+            f'gains_by must be "{PRIOR}" in a session with sure={sure!r}: a point is sure by the '
+            'prior, so that gains by another one would not lead there; got "uniform".'
+        )
+    return gains_by
 
 
 def checked_seed(random_state: Any) -> int:

@@ -30,10 +30,13 @@ class Record:
         "same" is an answer that was known already; it is not in `answers`, unless the row was
         skipped in between. "correction" is any other answer about a row that has been answered.
     settled : int
-        How many validation points became certain.
+        How many validation points became settled: certain or, in a session with `sure`, that sure.
     unsettled : tuple of int
-        The validation points that were certain and are not any more. Only a value that was not a
-        candidate of the row, or a correction, can have this effect.
+        The validation points that were settled and are not any more. A certain one only after a
+        value that was not a candidate of the row, or after a correction; a sure one after any
+        answer that was not expected.
+    settled_share : float
+        The share of validation points that are settled, after the answer.
     """
 
     row: int
@@ -44,6 +47,7 @@ class Record:
     kind: str
     settled: int
     unsettled: tuple[int, ...]
+    settled_share: float
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,9 @@ class State:
     known: Mapping[int, Known] = field(default_factory=dict)
     skipped: frozenset[int] = frozenset()
     log: tuple[Entry, ...] = ()
-    records: tuple[Record | None, ...] = ()  # beside the log; None for what was skipped
+    records: tuple[Record | None, ...] = ()  # beside the log; None for a skip or a refit
+    learnt: Mapping[int, Known] = field(default_factory=dict)  # known when the space was learnt
+    before_refits: tuple[State, ...] = ()
 
     @property
     def history(self) -> list[Record]:

@@ -2,9 +2,15 @@
 
 "cpclean"  the row whose cleaning is expected to lower the mean entropy of the validation points
            most: sequential information maximisation, the paper's Algorithm 3
+"relative" the row with the largest sum of relative gains: of the share of a point's entropy that it
+           is expected to take away, so that nearly settled points count as much as others
+"roots"    the row with the largest sum of roots of relative gains. A gain grows as the square of
+           what an answer does to a share: with the root, small effects on many points count, too
 "random"   rows in random order, drawn once per session, whether or not they matter to any point
 "cells"    like "cpclean", but asks about one cell of a row
 "cost"     the row with the largest expected gain per cost
+
+Gains count only points that are not settled: certain or, in a session with `sure`, that sure.
 
 Your own strategy is a function from a `Situation` to an array with a score for each question. The
 question with the highest score is asked; one with a score of -inf is never asked. Scores of
@@ -12,9 +18,9 @@ questions that are answered or skipped are ignored. The function must not depend
 situation, or sessions cannot be replayed.
 
 Scores that differ by no more than rounding count as equal, and the smaller row wins. If no question
-has a gain although points are uncertain (because gains are too small for a float, or candidates
-have a prior of 0), the uncertain point with the fewest rows left to clean is finished first: among
-its rows, the one that is near most uncertain points is asked about.
+has a gain although points are open (because gains are too small for a float, or candidates
+have a prior of 0), the open point with the fewest rows left to clean is finished first: among its
+rows, the one that is near most open points is asked about.
 """
 
 from __future__ import annotations
@@ -27,6 +33,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cpclean.cleaning.board import Board
+from cpclean.cleaning.point_gains import PointGains
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.rows import Floats
 from cpclean.errors import CPCleanError
@@ -50,6 +57,8 @@ class Situation:
     data: IncompleteDataset  # as it is known now
     certain_share: float
     n_answers: int
+    settled_share: float
+    points: PointGains  # the same gains point by point
 
 
 Strategy = Callable[[Situation], npt.ArrayLike]
@@ -57,6 +66,20 @@ Strategy = Callable[[Situation], npt.ArrayLike]
 
 def _gain(situation: Situation) -> Floats:
     return situation.gain
+
+
+def _relative(situation: Situation) -> Floats:
+    points = situation.points
+    open_ = ~points.settled & (points.entropy > NOISE)
+    return points.summed(np.divide(1.0, points.entropy, np.zeros(len(open_)), where=open_))
+
+
+def _roots(situation: Situation) -> Floats:
+    points = situation.points
+    entropy = np.where(points.settled, np.inf, points.entropy)[points.point]
+    share = np.divide(points.gain, entropy, np.zeros(len(entropy)), where=points.gain > NOISE)
+    each = points.weight[points.point] * np.sqrt(share)
+    return np.bincount(points.question, each, len(situation.row)).astype(np.float64)
 
 
 def _random(situation: Situation) -> Floats:
@@ -79,6 +102,8 @@ class Plan:
 
 _NAMED = {
     "cpclean": Plan(_gain, by_gain=True),
+    "relative": Plan(_relative, by_gain=True),
+    "roots": Plan(_roots, by_gain=True),
     "random": Plan(_random),
     "cells": Plan(_gain_per_cost, by_cell=True, by_gain=True),
     "cost": Plan(_gain_per_cost, by_gain=True, needs_costs=True),
@@ -119,7 +144,7 @@ def pick(plan: Plan, situation: Situation, askable: npt.NDArray[np.bool_], board
 
 
 def _to_finish(situation: Situation, askable: npt.NDArray[np.bool_], board: Board) -> int:
-    """A question that helps to finish the uncertain point with the fewest rows left to clean."""
+    """A question that helps to finish the open point with the fewest rows left to clean."""
     open_ = np.zeros(board.data.n_rows, dtype=bool)
     open_[situation.row[askable]] = True
     lists = [rows[open_[rows]] for rows in board.open_rows()]

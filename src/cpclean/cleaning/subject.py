@@ -22,6 +22,8 @@ from cpclean.data.nulls import is_null
 from cpclean.data.points import Points
 from cpclean.data.rows import Floats, as_floats
 from cpclean.data.spaces.features import Feature
+from cpclean.data.spaces.leaf_space import FITTED
+from cpclean.data.spaces.tree_features import TreeSpace
 from cpclean.data.table import IncompleteTable
 from cpclean.data.values import (
     categories_of,
@@ -156,6 +158,13 @@ class ArraySubject:
     def with_data(self, data: IncompleteDataset) -> IncompleteDataset | IncompleteTable:
         return data
 
+    def check_refit(self) -> None:
+        raise _no_refit("a dataset, whose space was given with it")
+
+    def refitted(self, data: IncompleteDataset) -> IncompleteDataset:
+        self.check_refit()
+        return data
+
 
 class TableSubject:
     """An incomplete table: columns have names, values are what stands in the table."""
@@ -272,6 +281,21 @@ class TableSubject:
         table.dataset = data
         return table
 
+    def check_refit(self) -> None:
+        """Refuse to learn a space that is not learnt from the table."""
+        leaves = self.table.leaves
+        if leaves is None:
+            raise _no_refit("a table in the plain space")
+        if leaves.kind == FITTED:
+            raise _no_refit("a table in the space of a fitted object")
+
+    def refitted(self, data: IncompleteDataset) -> IncompleteDataset:
+        """The data in a space that is learnt from it as the table's own space was."""
+        self.check_refit()
+        assert self.table.leaves is not None
+        assert isinstance(self.table.space, TreeSpace)
+        return data.in_space(self.table.leaves.trees(data, self.table.space, data.drawing.seed))
+
 
 Subject = ArraySubject | TableSubject
 
@@ -288,12 +312,19 @@ def subject_of(data: Any) -> Subject:
     )
 
 
+def _no_refit(what: str) -> AnswerError:
+    return AnswerError(
+        f"refit learns the trees of a space anew, and this session is over {what}. Make the table "
+        'with space="forest" to clean it among the leaves of a forest.'
+    )
+
+
 def _as_given(data: IncompleteDataset) -> IncompleteDataset:
     """The same data, in which rows that were pinned before cannot be unpinned."""
     if not len(data.pinned_rows):
         return data
     return IncompleteDataset.from_arrays(
-        data.arrays, data.codes, data.classes, data.drawing, data.row_names
+        data.arrays, data.codes, data.classes, data.drawing, data.row_names, data.space
     )
 
 

@@ -29,13 +29,14 @@ from cpclean.data.table import IncompleteTable
 from cpclean.queries.cell_gains import Span
 from cpclean.queries.certain import is_certain
 from cpclean.queries.model import Model
+from cpclean.queries.sureness import is_sure, verdict_words
 
 Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Limits:
-    """When a session stops before all validation points are certain."""
+    """When a session stops before all validation points are settled."""
 
     budget: int | None
     target_share: float
@@ -52,6 +53,8 @@ class Setup:
     limits: Limits
     questions: Questions
     cost: Floats  # of each question
+    sure: float | None  # the level at which points are settled that are not certain
+    gains_by: str
     order: Ints  # each row's place in a random order
 
 
@@ -120,6 +123,31 @@ class SessionView:
         return self._board.certain_share
 
     @property
+    def settled(self) -> Bools:
+        """Whether each validation point is settled: certain or, with `sure`, that sure."""
+        return self._board.settled
+
+    @property
+    def sure(self) -> float | None:
+        """The level at which points are settled that are not certain; None if there is none."""
+        return self.setup.sure
+
+    @cached_property
+    def verdicts(self) -> npt.NDArray[np.str_]:
+        """Whether each validation point is "certain", "sure" or "open", in all its completions."""
+        return verdict_words(self.certain, self._board.sure)
+
+    @cached_property
+    def sure_share(self) -> float:
+        """The share of validation points that are sure, certain ones included."""
+        return self._board.sure_share
+
+    @property
+    def settled_share(self) -> float:
+        """The share of validation points that are settled, completion by completion."""
+        return self._board.settled_share
+
+    @property
     def certain_points(self) -> float:
         """The share of validation points all of whose completions are certain."""
         return float(self.certain.mean())
@@ -152,6 +180,15 @@ class SessionView:
         return self._board.share_of(
             is_certain(self.start, vectors, model.n_neighbors, model.metric)
         )
+
+    @cached_property
+    def settled_at_start(self) -> float:
+        """The settled share before the first answer."""
+        if self.sure is None or not self.history:
+            return self.share_at_start if self.sure is None else self.settled_share
+        asked = (self.start, self.points.vectors, self.model.n_neighbors, self.model.metric)
+        certain = is_certain(*asked)
+        return self._board.share_of(certain | is_sure(*asked, level=self.sure))
 
     # -- rows --------------------------------------------------------------------------------
 
@@ -234,7 +271,7 @@ class SessionView:
         return np.unique(self.questions.row[self.askable])
 
     def near_open_rows(self) -> list[Ints]:
-        """For every uncertain point, the rows with holes that can be near it."""
+        """For every open point, the rows with holes that can be near it."""
         return self._board.open_rows()
 
     @cached_property
@@ -305,24 +342,31 @@ class SessionView:
     def stopped(self) -> str | None:
         """Why there is nothing more to ask, in words; None while there is."""
         limits = self.setup.limits
-        if self._board.all_certain:
-            return "all validation points are certain"
+        if self._board.all_settled:
+            return f"all validation points are {self._promise}"
         if limits.budget is not None and len(self.history) >= limits.budget:
             answers = "1 answer" if limits.budget == 1 else f"{limits.budget} answers"
             return f"the budget of {answers} is spent"
-        if self.certain_share >= limits.target_share:
-            return f"{limits.target_share:.4g} or more of the validation points are certain"
+        if self.settled_share >= limits.target_share:
+            return f"{limits.target_share:.4g} or more of the validation points are {self._promise}"
         if not self.askable.any():
             return "every row with holes is cleaned or skipped"
         if limits.min_gain > 0 and self.question_gains[self.askable].max() < limits.min_gain:
             return f"no question is expected to gain {limits.min_gain:g} or more"
         if self.best < 0:
             return (
-                "only rows that were skipped can settle the uncertain validation points"
+                "only rows that were skipped can settle the open validation points"
                 if self.goes_by_gain
                 else "the strategy gives every question that is left a score of -inf"
             )
         return None
+
+    @property
+    def _promise(self) -> str:
+        """What is true of the settled points."""
+        if self.sure is None or self._board.all_certain:
+            return "certain"
+        return f"certain or {100 * self.sure:.4g}% sure"
 
     # -- plumbing ----------------------------------------------------------------------------
 
@@ -335,6 +379,12 @@ class SessionView:
         gains = board.gains()
         return gains if self.setup.plan.by_cell else gains[self.questions.row]
 
+    @property
+    def _numbers(self) -> Ints:
+        """The number of each question among a board's gains: of its row, or of its cell."""
+        rows = self.questions.row
+        return np.arange(len(rows)) if self.setup.plan.by_cell else rows
+
     def _situation(self, board: Board) -> Situation:
         return Situation(
             row=self.questions.row,
@@ -345,6 +395,8 @@ class SessionView:
             data=board.data,
             certain_share=board.certain_share,
             n_answers=len(self.history),
+            settled_share=board.settled_share,
+            points=board.point_gains(self._numbers),
         )
 
     def _question(self, board: Board, place: int) -> Question:
@@ -358,5 +410,5 @@ class SessionView:
         supposed = board.copy()
         likeliest = question.answered(int(np.argmax(question.prior)))
         put(supposed, self.setup.subject, question.row, likeliest)
-        # That all points are certain is only an assumption here: continue from what is known.
-        return self._board if supposed.all_certain else supposed
+        # That all points are settled is only an assumption here: continue from what is known.
+        return self._board if supposed.all_settled else supposed

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from html import escape
 from typing import Any, Self
 
@@ -17,17 +18,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cpclean.data.completions import checked_completions
 from cpclean.data.domains import DomainTable, plain_frame
-from cpclean.data.drawing import N_DRAWS
 from cpclean.data.frames import distinct_names, is_frame, names_of, unmasked
 from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.labels import encode_labels
 from cpclean.data.large_counts import world_count_text
 from cpclean.data.points import MAX_COMPLETIONS, Points
 from cpclean.data.rows import Floats
-from cpclean.data.table import MAX_EXACT, IncompleteTable
+from cpclean.data.table import IncompleteTable
 from cpclean.data.task import Task
 from cpclean.errors import QueryError, TableError, offenders
-from cpclean.queries import certain, shares
+from cpclean.queries import certain, shares, sureness
 from cpclean.queries.geometry import ask
 from cpclean.queries.model import Metric, Model
 
@@ -52,9 +52,9 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
     n_neighbors : int, default=3
         K, from 1 to the number of training rows.
     metric : str or callable, default="euclidean"
-        "euclidean", "manhattan", "chebyshev", "cosine", "linear", "rbf", or a function
+        "euclidean", "manhattan", "chebyshev", "cosine", "linear", "rbf", "hamming", or a function
         (x, t) -> distance in the encoded space.
-    repairs, prior, kinds, scaling, null_tokens, max_exact, n_draws, random_state
+    repairs, prior, kinds, scaling, null_tokens, space, max_exact, n_draws, random_state
         As in `IncompleteTable`. Columns of arrays are named x0, x1, ...; their numbers are scaled
         like those of frames, unless scaling="none".
     column_weights : dict from column name to float, optional
@@ -78,6 +78,8 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         The training rows in the encoded space.
     is_exact_ : bool
         Whether no training row is represented by draws, so that shares of points are exact.
+    n_neighbors_ : int
+        How many neighbours vote.
     n_worlds_ : int
         The exact number of worlds, which Python prints up to 4,300 digits only.
     dirty_rows_ : ndarray of int
@@ -97,6 +99,8 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
     ([True, False], [[15, 0], [11, 4]])
     >>> model.predict_proba(points).round(3).tolist()
     [[1.0, 0.0], [0.733, 0.267]]
+    >>> model.verdicts(points).tolist(), model.verdicts(points, level=0.7).tolist()
+    (['certain', 'open'], ['certain', 'sure'])
     """
 
     def __init__(
@@ -112,12 +116,13 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         completions: Any = "observed",
         max_completions: int = MAX_COMPLETIONS,
         null_tokens: Iterable[str] = (),
-        max_exact: int = MAX_EXACT,
-        n_draws: int = N_DRAWS,
+        space: Any = "plain",
+        max_exact: int | None = None,
+        n_draws: int | None = None,
         random_state: int = 0,
         n_jobs: int | None = None,
     ) -> None:
-        self.n_neighbors = n_neighbors
+        self.n_neighbors: Any = n_neighbors
         self.metric = metric
         self.repairs = repairs
         self.prior = prior
@@ -127,6 +132,7 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         self.completions = completions
         self.max_completions = max_completions
         self.null_tokens = null_tokens
+        self.space = space
         self.max_exact = max_exact
         self.n_draws = n_draws
         self.random_state = random_state
@@ -146,18 +152,20 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
             DomainTable, the name of the label column is enough.
         """
         self.table_: IncompleteTable | None
+        space = self._chosen_space()
         if isinstance(X, DomainTable):
-            X, y = self._new_table(X, y), None
+            X, y = self._new_table(X, y, space), None
         if isinstance(X, IncompleteTable | IncompleteDataset):
             labels = self._take_over(X, y)
         else:
             labels = _checked_labels(y, type(self).__name__)
-            self.table_ = self._table_of(X, labels)
+            self.table_ = self._table_of(X, labels, space)
             self.dataset_ = self.table_.dataset
         if isinstance(self.metric, str) and self.metric == "precomputed":
             raise QueryError('metric must not be "precomputed": a classifier measures distances.')
+        self.n_neighbors_ = self._chosen_number(space)
         # A query that cannot be answered is refused now rather than at the first prediction.
-        model = Model(self.n_neighbors, self.metric)
+        model = Model(self.n_neighbors_, self.metric)
         ask(self.dataset_, np.empty((0, self.dataset_.n_features)), model)
         if self.table_ is not None:
             checked_completions(self.completions, self.table_.names)
@@ -204,6 +212,25 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         """
         return self._answers(shares.world_counts, X)
 
+    def is_sure(self, X: Any, level: float = sureness.LEVEL) -> npt.NDArray[np.bool_]:
+        """Whether one label holds at least a share `level` of the prior mass, as in `is_sure`.
+
+        The estimated error of shares that come from draws is taken off. Certain points are sure.
+        """
+        return self._answers(partial(sureness.is_sure, level=level), X)
+
+    def verdicts(self, X: Any, level: float = sureness.LEVEL) -> npt.NDArray[np.str_]:
+        """What can be said about each prediction: "certain", "sure" or "open"."""
+        return self._answers(partial(sureness.verdicts, level=level), X)
+
+    def _chosen_space(self) -> Any:
+        """The space of the table to be made."""
+        return self.space
+
+    def _chosen_number(self, space: Any) -> Any:
+        """How many neighbours vote in the table that was made in a space."""
+        return self.n_neighbors
+
     def _take_over(self, X: IncompleteTable | IncompleteDataset, y: Any) -> npt.NDArray[Any]:
         if y is not None:
             raise TableError(
@@ -220,12 +247,12 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
             del self.feature_names_in_
         return _narrowed(self.dataset_.labels)
 
-    def _table_of(self, X: Any, labels: npt.NDArray[Any]) -> IncompleteTable:
+    def _table_of(self, X: Any, labels: npt.NDArray[Any], space: Any) -> IncompleteTable:
         X = self._checked_columns(X, fitting=True)
         check_consistent_length(X, labels)
-        return self._new_table(X, labels)
+        return self._new_table(X, labels, space)
 
-    def _new_table(self, X: Any, label: Any) -> IncompleteTable:
+    def _new_table(self, X: Any, label: Any, space: Any) -> IncompleteTable:
         # Imputers are fitted to the table, but a parameter has to stay as it was given.
         listed = isinstance(self.repairs, list | tuple)
         return IncompleteTable(
@@ -237,6 +264,7 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
             scaling=self.scaling,
             weights=self.column_weights,
             null_tokens=self.null_tokens,
+            space=space,
             max_exact=self.max_exact,
             n_draws=self.n_draws,
             random_state=self.random_state,
@@ -261,7 +289,8 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
     def _answers(self, query: Callable[..., npt.NDArray[Any]], X: Any) -> npt.NDArray[Any]:
         """What a query says about the points, asked about some of them at a time."""
         check_is_fitted(self)
-        asked = (self.n_neighbors, self.metric)
+        auto = isinstance(self.n_neighbors, str)
+        asked = (self.n_neighbors_ if auto else self.n_neighbors, self.metric)
         return np.concatenate(
             [query(self.dataset_, part, *asked, n_jobs=self.n_jobs) for part in self._parts(X)]
         )
