@@ -17,6 +17,7 @@ from cpclean.analysis.column_effects import (
     column_effects,
     effects_in_session,
     effects_in_words,
+    sample_in_words,
 )
 from cpclean.analysis.open_cells import open_cell
 from cpclean.data.points import Points
@@ -71,6 +72,43 @@ def test_a_column_effect_is_the_mean_over_all_ways_to_fill_it(seed, repairs):
             mean, abs=5 * spread / math.sqrt(n_samples) + 1e-9
         )
         assert effect.low <= effect.certain_if_clean <= effect.high
+
+
+@pytest.mark.parametrize("repairs", ["few", JOINT], ids=["cells", "joint"])
+@pytest.mark.parametrize("seed", [1, 3])
+def test_a_sample_of_predictions_gives_the_same_mean(seed, repairs, monkeypatch):
+    table, points = random_table(seed, repairs)
+    weight = np.random.default_rng(seed).random(len(points))
+    # One point with a completion for each, and each once more by itself.
+    given = Points.from_entries(
+        np.concatenate([points, points]),
+        np.concatenate([np.zeros(len(points), int), 1 + np.arange(len(points))]),
+        np.concatenate([weight / weight.sum(), np.ones(len(points))]),
+    )
+    every = column_effects(table, given, n_samples=60, random_state=seed)
+    monkeypatch.setattr("cpclean.analysis.column_effects.MOST_ASKED", 2)
+    now = is_certain(table.dataset, given.vectors) @ given.vector_weights / given.n_points
+    some = column_effects(table, given, n_samples=60, random_state=seed)
+    differ = False
+    for one, other in zip(some, every, strict=True):
+        if not one.sample:
+            assert one.certain_if_clean == other.certain_if_clean == pytest.approx(now)
+            continue
+        assert (one.sample, other.sample) == (2, 0)
+        assert now - 1e-12 <= one.low <= one.certain_if_clean <= one.high <= 1 + 1e-12
+        off = one.certain_if_clean - other.certain_if_clean
+        assert abs(off) <= 5 * one.error + 1e-9  # both have the same fills
+        differ |= one.error > other.error
+    assert differ
+
+
+def test_the_error_is_how_far_the_mean_is_off():
+    table, points = random_table(0)
+    found = [column_effects(table, points, n_samples=10, random_state=n) for n in range(30)]
+    for effects in zip(*found, strict=True):
+        means = [one.certain_if_clean for one in effects]
+        told = math.sqrt(np.mean([one.error**2 for one in effects]))
+        assert told == pytest.approx(np.std(means), rel=0.5, abs=1e-9)
 
 
 def test_effects_are_the_same_for_the_same_seed_and_differ_for_another():
@@ -198,3 +236,74 @@ def test_the_best_column_in_words():
     assert effects_in_words(effects) == f"{told}."
     assert effects_in_words(effects, 0.5) == f"{told}, compared with 50.0% now."
     assert effects_in_words(effects[1:]) == "No column has holes."
+
+
+def test_a_sample_is_told():
+    exact = ColumnEffect("a", "numeric", 5, 0.7, 0.7, 0.7)
+    some = ColumnEffect("a", "numeric", 5, 0.7, 0.7, 0.7, 0.012, 300)
+    assert sample_in_words([exact]) == ""
+    assert sample_in_words([exact, some]) == (
+        "Columns: each draw was asked about 300 of the open predictions, chosen at random; "
+        "their standard error is at most 1.2%."
+    )
+    assert "If a had no holes, 70.0%" in effects_in_words([exact])
+    assert "If a had no holes, about 70.0%" in effects_in_words([some])
+
+
+def settled_by_value(table, points, k, name, level):
+    """Every way to fill one column: how likely it is, and the share of open points it settles."""
+    data, column = table.dataset, list(table.names).index(name)
+    feature = table.space.features[column]
+    rows = np.flatnonzero(table.holes[:, column]).tolist()
+    before = oracle_verdicts(data, {}, points, k, level)
+    open_ = [at for at, one in enumerate(before) if one == "open"]
+    if not open_:
+        yield 1.0, 1.0
+        return
+    choices = [np.unique(data.candidates(row)[:, feature.start]).tolist() for row in rows]
+    for values in itertools.product(*choices):
+        known = dict(zip(rows, values, strict=True))
+        weight = 1.0
+        for row, value in known.items():
+            at = data.candidates(row)[:, feature.start] == value
+            weight *= float(data.prior(row)[at].sum())
+        if not weight:
+            continue
+        after = oracle_verdicts(data, known, points, k, level, feature.start)
+        settled = [after[at] for at in open_]
+        yield weight, 1 - settled.count("open") / len(open_)
+
+
+def oracle_verdicts(data, known, points, k, level, feature=0):
+    """The verdicts if some rows are known to have a value in one feature."""
+    candidates, priors = [], []
+    for row in range(data.n_rows):
+        own, prior = data.candidates(row), data.prior(row)
+        kept = own[:, feature] == known[row] if row in known else np.ones(len(own), dtype=bool)
+        candidates.append(own[kept].tolist())
+        priors.append((prior[kept] / prior[kept].sum()).tolist())
+    found = []
+    for t in points.tolist():
+        worlds = oracle.Worlds(candidates, data.codes.tolist(), data.n_classes, priors, t, k)
+        found.append(oracle.verdict(worlds.shares(), worlds.counts(), level - 1e-9))
+    return found
+
+
+@pytest.mark.parametrize(
+    "level",
+    [0.85, pytest.param(0.7, marks=pytest.mark.slow)],
+)
+def test_how_many_open_predictions_a_column_settles(level):
+    """The mean over draws, against all values of the column and all worlds."""
+    seen = 0
+    for seed in (0, 3):
+        table, points = random_table(seed)
+        for effect in column_effects(table, points, Model(3), 300, sure=level):
+            if not effect.holes:
+                continue
+            ways = list(settled_by_value(table, points, 3, effect.name, level))
+            mean = sum(weight * share for weight, share in ways)
+            spread = math.sqrt(sum(weight * (share - mean) ** 2 for weight, share in ways) / 300)
+            assert effect.settled_if_clean == pytest.approx(mean, abs=5 * spread + 1e-9)
+            seen += 0 < mean < 1
+    assert seen > 1, "else it compares nothing"

@@ -154,3 +154,16 @@ def test_a_mean_that_is_rounded_down_reaches_its_share() -> None:
     assert mean[1] < 0.7
     course = Course(np.arange(2), mean, mean, mean, 3, (1, 1, 1))
     assert (course.reach(0.5), course.reach(0.7), course.reach(0.75)) == (0, 1, None)
+
+
+def test_a_forecast_is_about_settled_points(session, tables):
+    own = CleaningSession(session.view.table, tables[2], sure=0.8)
+    course = expected(own, n_runs=2, seconds=60)
+    assert course.mean[0] == own.settled_share > own.certain_share == course.certain[0]
+    assert course.finished
+    assert course.mean[-1] == 1.0
+    assert course.certain[-1] <= 1.0
+    assert (course.certain <= course.mean + 1e-12).all()
+    assert expected(session, n_runs=1, max_answers=2).certain is None
+    sooner = course.reach(1.0)
+    assert sooner < expected(session, n_runs=2, seconds=60).reach(1.0)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from cpclean import CleaningSession
+from cpclean import CleaningSession, IncompleteTable
 from cpclean.analysis.reasons import Outcome, Reason, reasons
+from cpclean.data.spaces.leaf_space import LeafSpace
 
 
 def test_reasons_are_those_of_the_question(session: CleaningSession) -> None:
@@ -34,6 +37,17 @@ def test_in_a_hurry_a_reason_is_the_gain_only(session: CleaningSession) -> None:
     assert late[0].outcomes == []
     assert "nearest rows of" in late[0].words
     assert "is expected to remove" in late[0].words
+
+
+def test_a_row_whose_answers_take_too_long_is_left_midway(session, monkeypatch) -> None:
+    clock = iter(range(1000))
+    monkeypatch.setattr("cpclean.analysis.reasons.time.perf_counter", lambda: next(clock))
+    questions = session.view.best_questions(3)
+    n_answers = len(questions[0].candidates)
+    found = reasons(session.view, questions, seconds=n_answers + 1)
+    assert len(questions[1].candidates) > 1
+    assert len(found[0].outcomes) > 0, "there is time for the answers of the first row"
+    assert [one.expected is None for one in found] == [False, True, True]
 
 
 REASON = Reason(
@@ -69,3 +83,20 @@ def test_what_the_answers_settle(settles: tuple[int, ...], n_points: int, told: 
     near = "one open prediction" if n_points == 1 else "4 open predictions"
     assert words.startswith(f"This row can be among the nearest rows of {near}.")
     assert words.endswith("remove 25.0% of the doubt in all predictions together.")
+
+
+def test_among_leaves_near_is_said_in_trees(tables: tuple[Any, Any, Any]) -> None:
+    dirty, _, val = tables
+    table = IncompleteTable(dirty, label="buys", space=LeafSpace(n_trees=20, n_worlds=2))
+    view = CleaningSession(table, val, n_neighbors=5).view
+    trees = table.dataset.space
+    told = reasons(view, view.best_questions(4))
+    assert len(told) == 4
+    for question, reason in zip(view.best_questions(4), told, strict=True):
+        mine = trees.apply(table.dataset.candidates(question.row))
+        theirs = trees.apply(view.points.all_vectors()[question.points])
+        same = (mine[:, None] == theirs[None]).sum(axis=2).max()
+        assert reason.trees == (same, 20)
+        assert re.search(rf": in the same leaf as .* in up to {same} of 20 trees\.", reason.words)
+    one = replace(told[0], n_points=1, expected=None, trees=(61, 100))
+    assert "one open prediction: in the same leaf as it in up to 61 of 100 trees." in one.words

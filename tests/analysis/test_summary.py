@@ -61,7 +61,8 @@ FACTS = Summary(
     rows=100, columns=4, rows_with_holes=20, cells_missing=30, worlds="10^20.0", points=50,
     points_with_holes=0, certain=35, certain_share=0.7, mean_entropy=0.1, accuracy=0.8,
     majority=0.5, rows_that_help=12,
-    first_rows=(4, 7, 9, 11), expected_fall=0.04,
+    first_rows=(4, 7, 9, 11), expected_fall=0.04, sure=0, open=15, sure_level=0.95,
+    sure_share=0.7, settled=35, settled_share=0.7, until_sure=False,
 )  # fmt: skip
 
 
@@ -69,6 +70,8 @@ def told(effects=(), **changes):
     facts = replace(FACTS, **changes)
     if not facts.points_with_holes:
         facts = replace(facts, certain=round(facts.certain_share * facts.points))
+    if not facts.until_sure:
+        facts = replace(facts, settled=facts.certain, settled_share=facts.certain_share)
     return " ".join(advice(facts, effects))
 
 
@@ -135,5 +138,7 @@ def test_advice_about_accuracy():
     assert "right for 80.0% of the points before any cleaning." in told()
     text = told(accuracy=0.5)
     assert "always predicting the most frequent label for 50.0%" in text
-    assert "the table says little about the label" in text
+    assert "as long as it has its holes, the table says little about the label" in text
+    certain = told(accuracy=0.4, majority=0.8)
+    assert "whatever the holes hold, the table says little about the label" in certain
     assert "right for" not in told(accuracy=None, majority=None)

@@ -22,6 +22,7 @@ from cpclean import (
     simulate,
 )
 from cpclean.analysis.words import percent
+from cpclean.data.spaces.leaf_space import LeafSpace
 from cpclean.report import Report, report
 
 VOID = {"meta", "link", "img", "br", "hr", "input"}
@@ -308,3 +309,53 @@ def test_templates_are_part_of_the_package() -> None:
 
     found = {one.name for one in (files("cpclean.report") / "templates").iterdir()}
     assert {"report.html", "style.css", "page.js"} <= found
+
+
+@pytest.mark.parametrize("space", ["plain", LeafSpace(n_trees=20, n_worlds=2)])
+def test_the_page_says_which_space_it_is(space: Any, tables: Any) -> None:
+    dirty, _, val = tables
+    table = IncompleteTable(dirty, label="buys", space=space)
+    said = words(report(CleaningSession(table, val, n_neighbors=5), interactive=False).html)
+    among_leaves = space != "plain"
+    assert ("space leaves of a forest of 20 trees" in said) == among_leaves
+    assert ("space scaled columns metric euclidean" in said) != among_leaves
+    assert ("distance number of trees that tell two rows apart" in said) == among_leaves
+    assert said.count("certain given the space") == among_leaves
+
+
+@pytest.mark.parametrize("sure", [None, 0.8])
+def test_verdicts_bands_and_the_list_of_predictions(sure: float | None) -> None:
+    dirty, _, val = frames()
+    session = CleaningSession(IncompleteTable(dirty, label="buys"), val, sure=sure)
+    question = session.ask()
+    session.tell(**question.answer(0))
+    names = [f"P{point}" for point in range(len(val))]
+    page = report(session, interactive=False, point_names=names).html
+    verdicts = session.verdicts.tolist()
+    shares = session.view.shares.max(axis=1)
+    for name, one, share in zip(names, verdicts, shares, strict=True):
+        line = rf'<th scope="row">{name}</th><td>\w+</td><td>{re.escape(percent(share))}</td>'
+        assert re.search(rf"{line}<td>{one}</td>", unescape(page))
+    text = words(page)
+    level = "80%" if sure else "95%"
+    assert f"{level} sure {verdicts.count('sure')} " in text
+    certain = page.split('id="picture-certainty"')[1].split("</svg>")[0]
+    assert ("open: the rest" in certain) == (sure is not None)
+    assert (f"so far settled: certain or {level} sure" in certain) == (sure is not None)
+    if sure:
+        assert certain.count('class="band') >= 3
+        assert "Settled predictions, answer by answer" in text
+        history = session.history[-1]
+        at = f"so far settled: certain or 80% sure 1 {percent(history.settled_share)}"
+        assert f"{at} {percent(history.certain_share)} to {percent(history.settled_share)}" in text
+
+
+def test_a_session_that_has_stopped_is_looked_back_at() -> None:
+    dirty, truth, val = frames()
+    session = CleaningSession(IncompleteTable(dirty, label="buys"), val, sure=0.8)
+    assert "rows like these" not in report(session, interactive=False).html
+    simulate(session, truth, progress=False)
+    text = words(report(session, interactive=False).html)
+    assert "avoidable in hindsight" in text
+    assert "of rows like these would be certain or 80% sure, too." in text
+    assert f"All {len(val)} predictions are certain or 80% sure: " in text

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from cpclean.analysis.certain_words import level_words, promise
 from cpclean.analysis.column_effects import ColumnEffect
 from cpclean.analysis.summary import Summary
-from cpclean.analysis.words import listed, percent
+from cpclean.analysis.words import about_percent, listed, percent
 
 # From here on nearly all predictions are certain; below the other, few are.
 NEARLY_ALL = 0.9
@@ -46,6 +47,12 @@ def _about_certainty(facts: Summary, effects: Sequence[ColumnEffect]) -> Iterato
             "cleaned for their sake. Fill the holes however you like."
         )
         return
+    if facts.settled == facts.points:
+        yield (
+            f"All {facts.points:,} predictions are {promise(facts.sure_level)}: nothing has to be "
+            "cleaned until they are."
+        )
+        return
     uncertain = facts.points - facts.certain
     share = facts.certain / facts.points
     if share >= NEARLY_ALL:
@@ -65,8 +72,22 @@ def _about_certainty(facts: Summary, effects: Sequence[ColumnEffect]) -> Iterato
     else:
         depend = "depends" if uncertain == 1 else "depend"
         yield f"{uncertain:,} of {facts.points:,} predictions {depend} on what is missing."
+    if facts.sure:
+        yield _about_sure(facts, uncertain)
     yield from _about_rows(facts)
     yield from _about_columns(facts, effects)
+
+
+def _about_sure(facts: Summary, uncertain: int) -> str:
+    sure = level_words(facts.sure_level)
+    if uncertain == 1:
+        said = f"It is {sure}, though"
+    else:
+        of = f"{facts.sure:,} of these" if facts.open else "All of these"
+        said = f"{of} {'is' if facts.sure == 1 else 'are'} {sure}, though"
+    if facts.until_sure:
+        return f"{said}; {facts.open:,} {'is' if facts.open == 1 else 'are'} open."
+    return f"{said}. If that is enough, fewer answers are needed: see --sure."
 
 
 def _about_rows(facts: Summary) -> Iterator[str]:
@@ -91,8 +112,15 @@ def _about_columns(facts: Summary, effects: Sequence[ColumnEffect]) -> Iterator[
         return
     best = max(with_holes, key=lambda one: one.certain_if_clean)
     settled = (best.certain_if_clean - facts.certain_share) / (1 - facts.certain_share)
-    share = percent(best.certain_if_clean)
+    share = (about_percent if best.sample else percent)(best.certain_if_clean)
     then = f"if it alone were clean, {share} of the predictions would be certain"
+    if facts.until_sure:
+        best = max(with_holes, key=lambda one: one.settled_if_clean)
+        settled, n_open = best.settled_if_clean, facts.unsettled
+        then = (
+            f"if it alone were clean, about {best.of_open(n_open):,} of the {n_open:,} open "
+            f"predictions would be settled: {promise(facts.sure_level)}"
+        )
     if settled >= MOST:
         yield f"Column {best.name!r} matters most: {then}."
     elif settled < LITTLE:
@@ -105,11 +133,14 @@ def _about_accuracy(facts: Summary) -> Iterator[str]:
     if facts.accuracy is None or facts.majority is None:
         return
     right = f"The vote over all worlds is right for {percent(facts.accuracy)} of the points"
-    if facts.accuracy < facts.majority + HARDLY:
+    hardly_better = facts.majority + HARDLY
+    if facts.accuracy < hardly_better:
+        # Even if what is open were all right.
+        most = facts.accuracy + 1 - facts.certain / facts.points
+        when = "whatever the holes hold" if most < hardly_better else "as long as it has its holes"
         yield (
             f"{right}, and always predicting the most frequent label for "
-            f"{percent(facts.majority)}: whatever the holes hold, the table says little about the "
-            "label."
+            f"{percent(facts.majority)}: {when}, the table says little about the label."
         )
     else:
         yield f"{right} before any cleaning."

@@ -1,47 +1,179 @@
 """How far a session is, in words: the same in the terminal, in a report and on the page.
 
-A row to predict that has holes consists of completions, which answers about the training table
-cannot tell apart: each of them becomes certain by itself. So there are two numbers where there are
-such rows: the share of completions that are certain, by weight, and for how many predictions all
-of them are.
+A prediction is certain, sure or open; it is settled when it is certain or, in a session with a
+level, that sure. A row to predict that has holes consists of completions, which answers about the
+training table cannot tell apart: each of them is settled by itself. So there are two numbers where
+there are such rows: the share of completions that are settled, by weight, and for how many
+predictions all of them are.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
 from cpclean.analysis.words import count, percent
 from cpclean.cleaning.view import SessionView
+from cpclean.queries.sureness import CERTAIN, LEVEL, SURE
 
 
-def certain_words(certain: int, points: int, share: float, with_holes: int) -> str:
-    """How much is certain.
+@dataclass(frozen=True)
+class Standing:
+    """How many predictions are certain, sure and open.
 
-    Parameters
+    Attributes
     ----------
-    certain, points : int
-        Predictions of which everything is certain, and all of them.
-    share : float
-        The share of completions that are certain; of complete points, each has one.
+    certain, sure, open : int
+        Predictions of which everything is certain; others of which everything is sure; the rest.
+    certain_share, sure_share : float
+        The share of completions that are certain, and that are certain or sure; of complete points,
+        each has one.
+    level : float
+        At which predictions are sure.
+    until_sure : bool
+        Whether sure predictions are settled, too.
     with_holes : int
         How many points have several completions.
 
     Examples
     --------
-    >>> certain_words(12, 40, 0.3, 0)
-    '12 of 40 predictions are certain (30.0%)'
-    >>> certain_words(12, 40, 0.642, 9)
-    '64.2% of the completions are certain, all of them for 12 of 40 predictions'
+    >>> print(Standing(12, 20, 8, 0.3, 0.8))
+    12 of 40 predictions are certain (30.0%), 20 more are 95% sure, 8 are open
+    >>> print(Standing(12, 20, 8, 0.3, 0.8, level=0.99, until_sure=True))
+    32 of 40 predictions are settled (80.0%): 12 certain, 20 more 99% sure; 8 are open
+    >>> print(Standing(12, 9, 19, 0.642, 0.81, with_holes=9))
+    64.2% of the completions are certain, all of them for 12 of 40 predictions; 81.0% are certain \
+or 95% sure
     """
-    if with_holes:
-        of = f"{f'{certain:,}' if certain else 'none'} of {count(points, 'prediction')}"
-        return f"{percent(share)} of the completions are certain, all of them for {of}"
-    return f"{certain:,} of {points:,} predictions are certain ({percent(certain / points)})"
+
+    certain: int
+    sure: int
+    open: int
+    certain_share: float
+    sure_share: float
+    level: float = LEVEL
+    until_sure: bool = False
+    with_holes: int = 0
+
+    @classmethod
+    def of(cls, view: SessionView) -> Standing:
+        """That of a session now."""
+        verdicts = view.verdicts
+        certain, sure = (int((verdicts == one).sum()) for one in (CERTAIN, SURE))
+        return cls(
+            certain,
+            sure,
+            len(verdicts) - certain - sure,
+            view.certain_share,
+            view.sure_share,
+            view.sure or LEVEL,
+            view.sure is not None,
+            len(view.points.mixtures),
+        )
+
+    @classmethod
+    def of_verdicts(cls, verdicts: npt.NDArray[np.str_], level: float = LEVEL) -> Standing:
+        """That of predictions as a whole, whose completions do not count by themselves."""
+        certain, sure = (int((verdicts == one).sum()) for one in (CERTAIN, SURE))
+        n = len(verdicts)
+        return cls(certain, sure, n - certain - sure, certain / n, (certain + sure) / n, level)
+
+    @property
+    def points(self) -> int:
+        return self.certain + self.sure + self.open
+
+    @property
+    def settled(self) -> int:
+        """Predictions of which everything is settled."""
+        return self.certain + (self.sure if self.until_sure else 0)
+
+    @property
+    def settled_share(self) -> float:
+        return self.sure_share if self.until_sure else self.certain_share
+
+    @property
+    def promise(self) -> str:
+        """What is true of settled predictions."""
+        return promise(self.level if self.until_sure else None)
+
+    def __str__(self) -> str:
+        return self._of_completions() if self.with_holes else self._of_points()
+
+    def _of_points(self) -> str:
+        settled = "settled" if self.until_sure and self.certain < self.points else "certain"
+        share = percent(self.settled / self.points)
+        said = f"{self.settled:,} of {self.points:,} predictions are {settled} ({share})"
+        sure, open_ = level_words(self.level), f"{self.open:,} {_are(self.open)} open"
+        if self.certain == self.points:
+            return said
+        if self.until_sure:
+            return f"{said}: {self.certain:,} certain, {self.sure:,} more {sure}; {open_}"
+        return f"{said}, {self.sure:,} more {_are(self.sure)} {sure}, {open_}"
+
+    def _of_completions(self) -> str:
+        of = f"{f'{self.settled:,}' if self.settled else 'none'} of {_predictions(self.points)}"
+        settled = "settled" if self.until_sure and self.certain_share < 1 else "certain"
+        said = (
+            f"{percent(self.settled_share)} of the completions are {settled}, all of them for {of}"
+        )
+        if self.certain_share == 1:
+            return said
+        if self.until_sure:
+            return f"{said}; {percent(self.certain_share)} are certain"
+        return f"{said}; {percent(self.sure_share)} are {promise(self.level)}"
+
+
+def level_words(level: float) -> str:
+    """A level in words.
+
+    >>> level_words(0.95), level_words(0.975)
+    ('95% sure', '97.5% sure')
+    """
+    return f"{100 * level:.4g}% sure"
+
+
+def promise(level: float | None) -> str:
+    """What is true of predictions that are settled at a level, or without one."""
+    return "certain" if level is None else f"certain or {level_words(level)}"
 
 
 def certain_in(view: SessionView) -> str:
-    """The same about a session as it is now."""
-    certain = view.certain
-    mixed = len(view.points.mixtures)
-    return certain_words(int(certain.sum()), len(certain), view.certain_share, mixed)
+    """How many predictions of a session are certain, sure and open."""
+    return str(Standing.of(view))
+
+
+def verdict_counts(view: SessionView) -> dict[str, int | float]:
+    """The same as numbers by name, for programs."""
+    found = Standing.of(view)
+    return {
+        "sure": found.sure,
+        "open": found.open,
+        "sure_level": found.level,
+        "sure_share": found.sure_share,
+        "settled": found.settled,
+        "settled_share": found.settled_share,
+    }
+
+
+def can_stop(view: SessionView) -> tuple[str, str] | None:
+    """That nobody has to answer anything more, and which promise holds; None if it does not."""
+    found = Standing.of(view)
+    if found.settled < found.points:
+        return None
+    what = "completions of " if found.with_holes else ""
+    if found.certain == found.points:
+        return (
+            f"All {what}{_predictions(found.points)} are certain: you can stop now.",
+            "Nothing that is still missing could change any of them.",
+        )
+    return (
+        f"All {what}{_predictions(found.points)} are {found.promise}: you can stop now.",
+        f"{found.certain:,} {_are(found.certain)} certain: nothing that is still missing could "
+        f"change them. {found.sure:,} more {_are(found.sure)} {level_words(found.level)}: one "
+        f"label holds at least {100 * found.level:.4g}% of the prior mass.",
+    )
 
 
 def completions_words(with_holes: int) -> str:
@@ -58,3 +190,11 @@ them: each becomes certain by itself, and counts by its weight.'
         f"{rows} holes, which answers cannot fill. A completion is one way of filling them: each "
         "becomes certain by itself, and counts by its weight."
     )
+
+
+def _predictions(number: int) -> str:
+    return count(number, "prediction")
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"

@@ -9,22 +9,23 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from cpclean.analysis.open_cells import OpenCell, open_cell
-from cpclean.analysis.words import percent
+from cpclean.analysis.column_fills import ColumnFills
+from cpclean.analysis.words import about_percent, percent
 from cpclean.cleaning.view import SessionView
-from cpclean.data.incomplete import IncompleteDataset
+from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.points import Points
-from cpclean.data.rows import is_whole
+from cpclean.data.rows import Floats, is_whole
 from cpclean.data.table import IncompleteTable
 from cpclean.errors import CPCleanError
-from cpclean.queries.cell_gains import Span
 from cpclean.queries.certain import is_certain
 from cpclean.queries.gather import near_rows
 from cpclean.queries.model import Model
-
-Bools = npt.NDArray[np.bool_]
+from cpclean.queries.shares import world_shares
+from cpclean.queries.sureness import checked_level, sure_by
 
 MOST_DRAWS = 300  # of all columns of a session together
+MOST_ASKED = 300  # open predictions per draw; of more, each draw has a sample of its own
+MOST_SHARED = 60  # the same where shares are worked out, too, from draws of rows
 MOST_SECONDS = 30.0  # that a person waits for the columns
 
 
@@ -42,6 +43,14 @@ class ColumnEffect:
         mean over values drawn from the prior.
     low, high : float
         The lowest and the highest share among the draws.
+    error : float
+        The standard error of `certain_if_clean`, from how much the draws differ; 0 for one draw.
+    sample : int
+        How many predictions each draw was asked about, if these are a sample; 0 if all were.
+    settled_if_clean : float
+        The share of the predictions that are open now which would be settled once the column's
+        holes are known: certain or, at a level, that sure. The mean over the draws; 1 if none are
+        open.
     """
 
     name: str
@@ -50,6 +59,13 @@ class ColumnEffect:
     certain_if_clean: float
     low: float
     high: float
+    error: float = 0.0
+    sample: int = 0
+    settled_if_clean: float = 1.0
+
+    def of_open(self, n_open: int) -> int:
+        """How many of so many open predictions would be settled, on average."""
+        return round(self.settled_if_clean * n_open)
 
 
 def column_effects(
@@ -60,12 +76,16 @@ def column_effects(
     random_state: int = 0,
     *,
     data: IncompleteDataset | None = None,
+    sure: float | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> list[ColumnEffect]:
     """The share of validation points that become certain if one column alone were clean.
 
     What its holes hold is not known, so it is drawn from the prior, each hole on its own, and
-    certainty is worked out exactly for every draw.
+    certainty is worked out exactly for every draw. If more than 300 predictions are open, counting
+    each completion of a point, every draw is asked about 300 of them, chosen at random by weight:
+    on average, the share is the same. `ColumnEffect.error` covers the chance in both. With a level,
+    and if rows are represented by draws, these are 60.
 
     Parameters
     ----------
@@ -80,6 +100,9 @@ def column_effects(
         The same draws for the same data and points.
     data : IncompleteDataset, optional
         What is known now, such as `session.data`; by default `table.dataset`.
+    sure : float, optional
+        A level between 0.5 and 1 at which predictions are settled that are not certain. It takes
+        longer: shares are worked out for every draw.
     progress : function of a column's name, optional
         Called before each column is looked at.
 
@@ -103,18 +126,20 @@ def column_effects(
         raise CPCleanError(f"n_samples must be an int of at least 1; got {n_samples!r}.")
     start = table.dataset if data is None else data
     given = points if isinstance(points, Points) else Points.of(points)
-    return list(_each(table, start, given, model or Model(), n_samples, random_state, progress))
+    level = None if sure is None else checked_level(sure, "sure")
+    asked = (table, start, given, model or Model(), n_samples, random_state)
+    return list(_each(*asked, level, progress))
 
 
 def effects_in_session(view: SessionView, random_state: int = 0) -> list[ColumnEffect]:
     """The effects for a session's validation points; none if a person would wait too long."""
     table = view.table
-    if table is None or view.model.precomputed or view.certain.all():
+    if table is None or view.model.precomputed or view.settled.all():
         return []
     end = time.perf_counter() + MOST_SECONDS
     found: list[ColumnEffect] = []
     draws = draws_per_column(table)
-    for effect in _each(table, view.data, view.points, view.model, draws, random_state):
+    for effect in _each(table, view.data, view.points, view.model, draws, random_state, view.sure):
         found.append(effect)
         if time.perf_counter() > end and len(found) < len(table.names):
             return []
@@ -127,11 +152,21 @@ def effects_in_words(effects: Sequence[ColumnEffect], now: float | None = None) 
     if not with_holes:
         return "No column has holes."
     best = max(with_holes, key=lambda one: one.certain_if_clean)
-    about = "" if best.low == best.high else "about "
-    then = (
-        f"If {best.name} had no holes, {about}{percent(best.certain_if_clean)} of the predictions"
-    )
+    said = percent if best.low == best.high and not best.sample else about_percent
+    then = f"If {best.name} had no holes, {said(best.certain_if_clean)} of the predictions"
     return f"{then} would be certain{'' if now is None else f', compared with {percent(now)} now'}."
+
+
+def sample_in_words(effects: Sequence[ColumnEffect]) -> str:
+    """That effects are estimated from a sample, and how well; "" if none is."""
+    sampled = [one for one in effects if one.sample]
+    if not sampled:
+        return ""
+    error = max(one.error for one in sampled)
+    return (
+        f"Columns: each draw was asked about {sampled[0].sample:,} of the open predictions, chosen "
+        f"at random; their standard error is at most {percent(max(error, 0.001))}."
+    )
 
 
 def draws_per_column(table: IncompleteTable) -> int:
@@ -147,6 +182,7 @@ def _each(
     model: Model,
     n_samples: int,
     random_state: int,
+    level: float | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Iterator[ColumnEffect]:
     """The columns one by one."""
@@ -158,25 +194,33 @@ def _each(
     # Knowing more takes candidates away: a point that is certain stays so, and a row that is far
     # from the others in every world stays far.
     doubtful, holes = vectors[~certain], table.holes
+    drawn = level is not None and not data.is_exact
+    most = min(MOST_ASKED, MOST_SHARED) if drawn else MOST_ASKED
+    asked = _Asked(weights[~certain], n_samples, random_state, most)
+    now, total = float(weights[certain].sum()), float(weights.sum())
+    open_ = np.ones(len(doubtful), dtype=bool)
     if len(doubtful):
         near = near_rows(data, doubtful, model)
         data, holes = data.take(near), holes[near]
+        open_ = ~_reached(data, doubtful, model, level)
     for number, column in enumerate(table.report):
         if progress is not None:
             progress(column.name)
         feature = table.space.features[number]
-        cells = {}
+        shares, settled, sample = [now / total], [0.0 if open_.any() else 1.0], 0
         if len(doubtful) and feature is not None:
-            cells = _open_cells(data, holes[:, number], (feature.start, feature.stop))
-        shares = [float(weights[certain].sum() / weights.sum())]
-        if cells:
-            rng = np.random.default_rng([random_state, number])
-            known = (_drawn(data, cells, rng) for _ in range(n_samples))
-            newly = [
-                weights[~certain][is_certain(one, doubtful, model.n_neighbors, model.metric)].sum()
-                for one in known
-            ]
-            shares = [float((weights[certain].sum() + one) / weights.sum()) for one in newly]
+            fills = ColumnFills(data, holes[:, number], (feature.start, feature.stop))
+            if fills.n_cells:
+                rng, sample = np.random.default_rng([random_state, number]), asked.sample
+                shares, settled = [], []
+                for draw, some in enumerate(asked.vectors):
+                    filled = fills.draw(rng)
+                    found = is_certain(filled, doubtful[some], model.n_neighbors, model.metric)
+                    shares.append((now + asked.weight(draw, found)) / total)
+                    then, was_open = found.copy(), open_[some]
+                    left = was_open & ~found
+                    then[left] = _reached(filled, doubtful[some][left], model, level)
+                    settled += asked.part(draw, then, was_open)
         yield ColumnEffect(
             column.name,
             column.kind,
@@ -185,25 +229,56 @@ def _each(
             min(max(float(np.mean(shares)), min(shares)), max(shares)),
             min(shares),
             max(shares),
+            float(np.std(shares, ddof=1) / np.sqrt(len(shares))) if len(shares) > 1 else 0.0,
+            sample,
+            float(np.mean(settled)) if settled else 1.0,
         )
 
 
-def _open_cells(data: IncompleteDataset, holes: Bools, span: Span) -> dict[int, OpenCell]:
-    """The uncertain cells of a column, by row."""
-    rows = np.intersect1d(np.flatnonzero(holes), data.dirty_rows)
-    found = {row: open_cell(data, row, span) for row in rows.tolist()}
-    return {row: cell for row, cell in found.items() if cell is not None}
+def _reached(
+    data: IncompleteDataset, vectors: Floats, model: Model, level: float | None
+) -> npt.NDArray[np.bool_]:
+    """Whether predictions that are not certain are sure at a level; none are without one."""
+    if level is None or not len(vectors):
+        return np.zeros(len(vectors), dtype=bool)
+    points = Points.of(vectors)
+    shares = world_shares(data, points, model.n_neighbors, model.metric)
+    return sure_by(shares, data, points, model, level)
 
 
-def _drawn(
-    data: IncompleteDataset, cells: dict[int, OpenCell], rng: np.random.Generator
-) -> IncompleteDataset:
-    """The data if these cells are known to hold values drawn from their priors."""
-    at = rng.random(len(cells))
-    rows = {}
-    for (row, cell), place in zip(cells.items(), at.tolist(), strict=True):
-        ends = np.cumsum(cell.weights)
-        # To the right: a value of weight 0 ends where the one before it does, and is passed over.
-        number = int(np.searchsorted(ends, place * ends[-1], side="right"))
-        rows[row] = cell.known(min(number, int(np.flatnonzero(cell.weights)[-1])))
-    return data.with_rows(rows)
+class _Asked:
+    """Which of the open predictions each draw is asked about, the same ones for every column.
+
+    Attributes
+    ----------
+    sample : int
+        How many, each as often as it was chosen; 0 if all of them are asked about.
+    vectors : list of ndarray of int
+        For each draw, numbers of the predictions.
+    """
+
+    def __init__(self, weights: Floats, n_draws: int, random_state: int, most: int) -> None:
+        self.sample = most if len(weights) > most else 0
+        self.vectors: list[Ints] = [np.arange(len(weights))] * n_draws
+        self._weights: list[Floats] = [weights] * n_draws
+        if self.sample:
+            rng = np.random.default_rng([random_state, n_draws, self.sample])
+            ends = np.cumsum(weights)
+            step = ends[-1] / self.sample
+            for draw in range(n_draws):
+                # At equal steps from a random start: each is as likely as it weighs.
+                at = (rng.random() + np.arange(self.sample)) * step
+                chosen = np.minimum(np.searchsorted(ends, at, side="right"), len(ends) - 1)
+                self.vectors[draw], times = np.unique(chosen, return_counts=True)
+                self._weights[draw] = times * step
+
+    def weight(self, draw: int, found: npt.NDArray[np.bool_]) -> float:
+        """How much the predictions weigh for which something was found, among all open ones."""
+        return float(self._weights[draw][found].sum())
+
+    def part(
+        self, draw: int, found: npt.NDArray[np.bool_], among: npt.NDArray[np.bool_]
+    ) -> list[float]:
+        """Which share of some of the predictions was found; nothing if a draw has none of them."""
+        total = self.weight(draw, among)
+        return [self.weight(draw, found & among) / total] if total > 0 else []

@@ -32,36 +32,39 @@ def progress_in_words(
     n_answers: int,
     ahead: Course | None = None,
     comparison: Comparison | None = None,
+    settled: str = "certain",
 ) -> str:
-    """What the certain share did so far, and how it is expected to go on.
+    """What the settled share did so far, and how it is expected to go on.
 
     Parameters
     ----------
     shares : sequence of float
-        The certain share so far, the first one at the start where that is known.
+        The settled share so far, the first one at the start where that is known.
+    settled : {"certain", "settled"}
+        What settled predictions are called: the second in a session with a level.
     """
     told = []
     if shares and n_answers:
-        after = f"After {count(n_answers, 'answer')} the certain share"
+        after = f"After {count(n_answers, 'answer')} the {settled} share"
         told.append(
             f"{after} is {percent(shares[-1])}, as before."
             if shares[-1] == shares[0]
             else f"{after} went from {percent(shares[0])} to {percent(shares[-1])}."
         )
     elif shares:
-        told.append(f"Before any answer, {percent(shares[-1])} of the predictions are certain.")
+        told.append(f"Before any answer, {percent(shares[-1])} of the predictions are {settled}.")
     if ahead is not None and len(ahead.answers) > 1:
         more = count(len(ahead.answers) - 1, "more answer")
         told.append(
-            f"After {more}, {percent(float(ahead.mean[-1]))} are expected to be certain, if "
+            f"After {more}, {percent(float(ahead.mean[-1]))} are expected to be {settled}, if "
             "answers are as likely as the prior says."
         )
     if comparison is not None:
-        told.append(comparison_in_words(comparison))
+        told.append(comparison_in_words(comparison, settled))
     return " ".join(told)
 
 
-def comparison_in_words(comparison: Comparison) -> str:
+def comparison_in_words(comparison: Comparison, settled: str = "certain") -> str:
     """How many answers the two orders need, or how far they get."""
     own, random = comparison.own, comparison.random
     if own.needed[0] is not None and random.finished:
@@ -73,7 +76,7 @@ def comparison_in_words(comparison: Comparison) -> str:
     at = min(len(own.mean), len(random.mean)) - 1
     return (
         f"{count(at, 'more true answer makes', 'more true answers make')} "
-        f"{percent(float(own.mean[at]))} of the predictions certain in this order and "
+        f"{percent(float(own.mean[at]))} of the predictions {settled} in this order and "
         f"{percent(float(random.mean[at]))} in random order."
     )
 

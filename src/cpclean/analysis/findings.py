@@ -13,6 +13,7 @@ from cpclean.analysis.certain_words import certain_in, completions_words
 from cpclean.analysis.column_effects import ColumnEffect, draws_per_column, effects_in_session
 from cpclean.analysis.draw_errors import draws_note
 from cpclean.analysis.forecast import Comparison, Course, compared, expected
+from cpclean.analysis.looking_back import looking_back
 from cpclean.analysis.missing import Missing, missing
 from cpclean.analysis.predictions import Accuracy, Predictions, accuracy
 from cpclean.analysis.ranking import RowGain, gains_of
@@ -40,6 +41,7 @@ class Scope:
     seconds: float = 5.0
     random_state: int = 0
     progress: Progress | None = None
+    point_names: Sequence[Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,17 @@ class ClassSize:
     label: str
     rows: int
     share: float
+
+
+@dataclass(frozen=True)
+class PredictionLine:
+    """One prediction: the point, the label, its share, and whether it is certain, sure or open."""
+
+    name: str
+    label: str
+    share: float
+    verdict: str
+    true_label: str | None
 
 
 @dataclass(frozen=True)
@@ -71,16 +84,22 @@ class Findings:
         Empty where they say nothing, or take too long to work out.
     n_draws : int
         How often each column was filled for its effect.
+    certain_share, n_open
+        The share that is certain now, and how many validation points are not settled.
     n_dirty : int
         Rows with holes before any answer.
     stopped : str or None
         Why nothing more is asked.
     course : Course
-        How the certain share is expected to go on.
+        How the settled share is expected to go on.
     comparison : Comparison or None
         None without a truth.
     completions : str
         How far the completions of points with holes are; "" where none have holes.
+    lines : list of PredictionLine
+        The predictions one by one.
+    looking_back : tuple of str
+        What the answers were good for, and how new rows would fare, once the session has stopped.
     draws : str
         How far shares are off where rows are drawn; "" where none are.
     """
@@ -105,11 +124,16 @@ class Findings:
     stopped: str | None
     gains: list[RowGain]
     reasons: list[Reason]
+    certain_share: float
+    n_open: int
     share_at_start: float
+    settled_at_start: float
     course: Course
     comparison: Comparison | None
+    lines: list[PredictionLine]
     completions: str = ""
     draws: str = ""
+    looking_back: tuple[str, ...] = ()
 
 
 def findings(session: CleaningSession, scope: Scope | None = None) -> Findings:
@@ -133,6 +157,8 @@ def findings(session: CleaningSession, scope: Scope | None = None) -> Findings:
     step("cleaning one column at a time")
     effects = effects_in_session(view, scope.random_state)
     right = accuracy(session, found)
+    step("looking back")
+    back = looking_back(session, progress=False)
     return Findings(
         verdict=verdict(found, course, view.data),
         advice=_advice(session, effects, names),
@@ -154,11 +180,16 @@ def findings(session: CleaningSession, scope: Scope | None = None) -> Findings:
         stopped=view.stopped,
         gains=gains_of(questions[:MOST_GAINS], view.mean_entropy, names),
         reasons=why,
+        certain_share=view.certain_share,
+        n_open=int((~view.settled).sum()),
         share_at_start=view.share_at_start,
+        settled_at_start=view.settled_at_start,
+        lines=_lines(session, found, scope.point_names),
         course=course,
         comparison=comparison,
         completions=_completions(view),
         draws=_draws(view),
+        looking_back=tuple(back),
     )
 
 
@@ -187,6 +218,30 @@ def _draws(view: SessionView) -> str:
         return ""
     words = said(note, "page")
     return words[:1].upper() + words[1:]
+
+
+def _lines(
+    session: CleaningSession, found: Predictions, names: Sequence[Any] | None
+) -> list[PredictionLine]:
+    classes = [shown(one) for one in session.data.classes.tolist()]
+    known = None if session.y_val is None else session.y_val.tolist()
+    return [
+        PredictionLine(
+            str(point if names is None else names[point]),
+            classes[place],
+            share,
+            verdict,
+            None if known is None else shown(known[point]),
+        )
+        for point, (place, share, verdict) in enumerate(
+            zip(
+                found.shares.argmax(axis=1).tolist(),
+                found.winners.tolist(),
+                found.verdicts.tolist(),
+                strict=True,
+            )
+        )
+    ]
 
 
 def _classes(session: CleaningSession) -> list[ClassSize]:

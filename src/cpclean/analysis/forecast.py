@@ -28,7 +28,9 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True)
 class Course:
-    """The certain share after each answer, over several runs.
+    """The settled share after each answer, over several runs.
+
+    A point is settled when it is certain or, in a session with a level, that sure.
 
     Attributes
     ----------
@@ -36,10 +38,13 @@ class Course:
         The number of answers, those of the session so far included; it begins where the session
         stands.
     mean, low, high : ndarray
-        The certain share: mean, smallest and largest of the runs.
+        The settled share: mean, smallest and largest of the runs.
     runs : int
     needed : tuple of int or None
         How many more answers each run took until its session was done; None if it was cut short.
+    certain : ndarray or None
+        The certain share, the mean of the runs; None in a session without a level, where it is that
+        of the settled ones.
     """
 
     answers: Ints
@@ -48,9 +53,10 @@ class Course:
     high: Floats
     runs: int
     needed: tuple[int | None, ...]
+    certain: Floats | None = None
 
     def reach(self, share: float) -> int | None:
-        """How many more answers it takes on average until this share is certain."""
+        """How many more answers it takes on average until this share is settled."""
         # A mean of shares may fall short of the largest by a rounding.
         found = np.flatnonzero(self.mean >= share - 1e-9)
         return int(found[0]) if len(found) else None
@@ -81,8 +87,8 @@ class Run:
         Gives the arguments for `CleaningSession.tell`.
     max_answers : int
         Where it is cut short.
-    shares : list of float
-        The certain share at the beginning and after each answer.
+    shares, certain_shares : list of float
+        The settled and the certain share at the beginning and after each answer.
     done : bool
         Whether the session has nothing more to ask.
     over : bool
@@ -95,7 +101,8 @@ class Run:
 
     def __post_init__(self) -> None:
         self.begins = len(self.session.history)
-        self.shares = [self.session.certain_share]
+        self.shares = [self.session.settled_share]
+        self.certain_shares = [self.session.certain_share]
         self.done = self.over = False
 
     @property
@@ -109,7 +116,9 @@ class Run:
         if question is None or len(self.shares) > self.max_answers:
             self.over = True
             return
-        self.shares.append(self.session.tell(**self.answer(question)).certain_share)
+        record = self.session.tell(**self.answer(question))
+        self.shares.append(record.settled_share)
+        self.certain_shares.append(record.certain_share)
 
 
 class Forecast:
@@ -185,6 +194,7 @@ class Forecast:
         going = [len(run.shares) for run in chosen if not run.over]
         length = min(going, default=max(len(run.shares) for run in chosen))
         shares = np.array([_held(run.shares, length) for run in chosen])
+        certain = np.array([_held(run.certain_shares, length) for run in chosen])
         return Course(
             chosen[0].begins + np.arange(length),
             shares.mean(axis=0),
@@ -192,6 +202,7 @@ class Forecast:
             shares.max(axis=0),
             len(chosen),
             tuple(run.needed for run in chosen),
+            None if chosen[0].session.sure is None else certain.mean(axis=0),
         )
 
 
@@ -202,7 +213,7 @@ def expected(
     seconds: float = 5.0,
     random_state: int = 0,
 ) -> Course:
-    """How the certain share is expected to go on, if answers are as likely as the prior says."""
+    """How the settled share is expected to go on, if answers are as likely as the prior says."""
     return Forecast.from_prior(session, n_runs, max_answers, random_state).run(seconds)
 
 

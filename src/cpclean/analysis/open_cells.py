@@ -50,8 +50,13 @@ def open_cell(data: IncompleteDataset, row: int, span: Span) -> OpenCell | None:
     for cell in data.stored_cells(row):
         if cell.start <= start and stop <= cell.stop:
             own = cell.values[:, start - cell.start : stop - cell.start]
-            values, group = np.unique(own, axis=0, return_inverse=True)
+            values, weights = distinct_values(own, cell.weights)
             if len(values) > 1:
-                weights = np.asarray(np.bincount(group.ravel(), cell.weights), dtype=np.float64)
                 return OpenCell(data.stored_row(row), span, values, weights)
     return None
+
+
+def distinct_values(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Weighted values, each of them once and in order; the weights of equal ones are added up."""
+    found, group = np.unique(values, axis=0, return_inverse=True)
+    return found, np.asarray(np.bincount(group.ravel(), weights), dtype=np.float64)

@@ -8,17 +8,22 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from cpclean.analysis.certain_words import level_words
 from cpclean.analysis.summary import usual_label
 from cpclean.analysis.words import count, percent
 from cpclean.cleaning.session import CleaningSession
 from cpclean.cleaning.view import SessionView
 from cpclean.data.rows import Floats
+from cpclean.data.task import Task
 from cpclean.queries.certain import is_certain
+from cpclean.queries.model import Model
+from cpclean.queries.shares import world_shares
+from cpclean.queries.sureness import LEVEL, OPEN, SURE, sure_by, verdict_words
 
 
 @dataclass(frozen=True)
 class Predictions:
-    """The shares of the classes for some points, and whether each point is certain.
+    """The shares of the classes for some points, and whether each point is certain, or sure.
 
     A point with holes is certain if every world predicts the same label for all its completions.
 
@@ -29,11 +34,19 @@ class Predictions:
     n_split : int
         Points that are open only because of their own holes: each completion has a certain label,
         but not all of them the same. No answer about a row helps there.
+    sure : ndarray of bool, shape (n_points,), or None
+        Whether one label holds at least `level` of the prior mass; None if that is not known.
+    level : float
+    until_sure : bool
+        Whether sure predictions are settled, too, as in a session with a level.
     """
 
     shares: Floats
     certain: npt.NDArray[np.bool_]
     n_split: int = 0
+    sure: npt.NDArray[np.bool_] | None = None
+    level: float = LEVEL
+    until_sure: bool = False
 
     @classmethod
     def of(cls, view: SessionView) -> Predictions:
@@ -46,7 +59,10 @@ class Predictions:
         if not view.points.is_exact or (view.points.weight == 0).any():
             model = view.model
             certain &= is_certain(view.data, view.points, model.n_neighbors, model.metric)
-        return cls(shares, certain, int((settled & ~certain).sum()))
+        level = view.sure or LEVEL
+        sure = sure_by(shares, view.data, view.points, view.model, level)
+        n_split = int((settled & ~certain).sum())
+        return cls(shares, certain, n_split, sure, level, view.sure is not None)
 
     @property
     def n_points(self) -> int:
@@ -57,6 +73,27 @@ class Predictions:
         return int(self.certain.sum())
 
     @property
+    def verdicts(self) -> npt.NDArray[np.str_]:
+        """Whether each prediction is "certain", "sure" or "open"."""
+        sure = np.zeros_like(self.certain) if self.sure is None else self.sure
+        return verdict_words(self.certain, sure)
+
+    @property
+    def n_sure(self) -> int:
+        """Predictions that are sure and not certain."""
+        return int((self.verdicts == SURE).sum())
+
+    @property
+    def n_open(self) -> int:
+        """Predictions that are neither."""
+        return self.n_points - self.n_certain - self.n_sure
+
+    @property
+    def n_settled(self) -> int:
+        """Predictions that are certain or, where that settles them, sure."""
+        return self.n_certain + (self.n_sure if self.until_sure else 0)
+
+    @property
     def winners(self) -> Floats:
         """The share of the label that wins, shape (n_points,)."""
         return np.asarray(self.shares.max(axis=1))
@@ -64,9 +101,13 @@ class Predictions:
     @property
     def words(self) -> str:
         """How open the predictions are, in two sentences."""
-        winners = self.winners[~self.certain]
+        winners = self.winners[self.verdicts == OPEN]
         certain = f"{self.n_certain:,} of {count(self.n_points, 'prediction')} "
-        certain += "is certain." if self.n_certain == 1 else "are certain."
+        certain += "is certain" if self.n_certain == 1 else "are certain"
+        if self.n_sure:
+            are = "is" if self.n_sure == 1 else "are"
+            certain += f", {self.n_sure:,} more {are} {level_words(self.level)}"
+        certain += "."
         if not len(winners):
             return certain
         if len(winners) == 1:
@@ -92,7 +133,7 @@ class OpenPredictions:
 
 def by_winner(found: Predictions) -> list[OpenPredictions]:
     """The open predictions, the clearest first; what is emptier than the last one is left out."""
-    winners: Floats = found.winners[~found.certain]
+    winners: Floats = found.winners[found.verdicts == OPEN]
     least = 1 / max(2, found.shares.shape[1])
     edges = [edge / 10 for edge in range(int(least * 10), 11)]
     # Rounding may take a share below the least there is, and what is open may round to 1.
@@ -109,8 +150,8 @@ class Accuracy:
 
     Attributes
     ----------
-    all, certain, open : float or None
-        Of all predictions and of those that are certain or open; None if there are none.
+    all, certain, sure, open : float or None
+        Of all predictions and of those that are certain, sure or open; None if there are none.
     least, most : float
         However the holes are filled, no fewer and no more of all predictions are right.
     usual : float
@@ -123,6 +164,13 @@ class Accuracy:
     least: float
     most: float
     usual: float
+    sure: float | None = None
+
+
+def accuracy_of(task: Task, model: Model) -> float:
+    """How often the vote over worlds is right, for a task whose labels are known."""
+    shares = world_shares(task.dataset, task.points, model.n_neighbors, model.metric)
+    return float(np.mean(task.dataset.classes[shares.argmax(axis=1)] == task.labels))
 
 
 def accuracy(session: CleaningSession, found: Predictions) -> Accuracy | None:
@@ -131,10 +179,12 @@ def accuracy(session: CleaningSession, found: Predictions) -> Accuracy | None:
         return None
     labels = session.data.classes[found.shares.argmax(axis=1)]
     right, certain = np.asarray(labels == session.y_val), found.certain
+    sure, open_ = (found.verdicts == one for one in (SURE, OPEN))
     return Accuracy(
         all=float(right.mean()),
         certain=float(right[certain].mean()) if certain.any() else None,
-        open=float(right[~certain].mean()) if not certain.all() else None,
+        open=float(right[open_].mean()) if open_.any() else None,
+        sure=float(right[sure].mean()) if sure.any() else None,
         least=float((right & certain).mean()),
         most=1.0 - float((~right & certain).mean()),
         usual=float(np.mean(session.y_val == usual_label(session))),

@@ -66,10 +66,10 @@ class RowGain:
 
 
 def ranking(session: CleaningSession) -> list[Ranked]:
-    """All rows that can be asked for, by their gain; with strategy "cells", their cells.
+    """All rows that can be asked for, by the strategy's score; with strategy "cells", their cells.
 
     Each gain is that of the row on its own: after an answer the order may be another one. Rows
-    with equal gains stand as they do in the table.
+    with equal scores stand as they do in the table.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def ranking(session: CleaningSession) -> list[Ranked]:
             _candidates(view, row, number),
             tuple(view.cells(row)),
         )
-        for number in _best_first(view.question_gains, view.askable).tolist()
+        for number in _best_first(_scores(view), view.askable).tolist()
     ]
 
 
@@ -155,6 +155,11 @@ def gains_of(
 def _best_first(scores: Floats, worth: npt.NDArray[np.bool_]) -> Ints:
     """The numbers of questions from the highest score on; equal ones in their order."""
     return np.flatnonzero(worth)[np.argsort(-scores[worth], kind="stable")]
+
+
+def _scores(view: SessionView) -> Floats:
+    """By which questions are ranked: of strategies that do not go by gain, the gain."""
+    return view.scores if view.goes_by_gain else view.question_gains
 
 
 def _near_rows(view: SessionView) -> list[int]:

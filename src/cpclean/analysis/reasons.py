@@ -12,10 +12,13 @@ import numpy as np
 from cpclean.analysis.words import count, listed, percent, row_name, shown, small
 from cpclean.cleaning.question import Question
 from cpclean.cleaning.view import SessionView, Value
+from cpclean.data.spaces.trees import Trees
+from cpclean.queries.geometry import ask
 
 MOST_SHOWN = 6  # answers of one row
 MOST_CELLS = 40  # values of one row
 MOST_WAYS = 5000  # candidates beyond which answers are not gone through one by one
+MOST_ANSWERS = 64  # of which the likeliest are gone through
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,9 @@ class Reason:
         The likeliest answers first.
     n_more : int
         Answers that are not shown.
+    trees : (int, int) or None
+        Among leaves: in how many trees at most the row can be in the same leaf as one of the open
+        predictions, and how many trees there are.
     """
 
     row: int
@@ -65,6 +71,8 @@ class Reason:
     expected: float | None
     outcomes: list[Outcome]
     n_more: int
+    trees: tuple[int, int] | None = None
+    settled: str = "certain"
 
     @property
     def cells(self) -> list[Value]:
@@ -78,7 +86,7 @@ class Reason:
         """The reason in two or three sentences."""
         one_only = self.n_points == 1
         near = "one open prediction" if one_only else count(self.n_points, "open prediction")
-        told = [f"This row can be among the nearest rows of {near}."]
+        told = [f"This row can be among the nearest rows of {near}{self._together}."]
         if self.expected is not None:
             told.append(self._settled)
         told.append(
@@ -88,26 +96,37 @@ class Reason:
         return " ".join(told)
 
     @property
+    def _together(self) -> str:
+        """How near it can be, among leaves."""
+        if self.trees is None:
+            return ""
+        which = "it" if self.n_points == 1 else "one of them"
+        same, total = self.trees
+        return f": in the same leaf as {which} in up to {same:,} of {count(total, 'tree')}"
+
+    @property
     def _settled(self) -> str:
         """What the answers would settle, in a sentence."""
         one_only = self.n_points == 1
         most = max(self.outcomes, key=lambda one: (one.settles, one.prior))
         if most.settles == 0:
-            settled, clearer = ("it certain", "it") if one_only else ("any of them certain", "them")
-            return f"No likely answer makes {settled}, but an answer makes {clearer} clearer."
+            settled, clearer = ("it", "it") if one_only else ("any of them", "them")
+            return (
+                f"No likely answer makes {settled} {self.settled}, but an answer makes {clearer} "
+                "clearer."
+            )
         alike = all(one.settles == most.settles for one in self.outcomes) and not self.n_more
         if alike and one_only:
-            return "Whatever the answer, it becomes certain."
+            return f"Whatever the answer, it becomes {self.settled}."
         if alike:
             become = count(most.settles, "of them becomes", "of them become")
-            return f"Whatever the answer, {become} certain."
+            return f"Whatever the answer, {become} {self.settled}."
         if one_only:
-            return (
-                f"The chance that the answer makes it certain is {percent(self.expected or 0.0)}."
-            )
+            chance = percent(self.expected or 0.0)
+            return f"The chance that the answer makes it {self.settled} is {chance}."
         return (
-            f"On average an answer makes {small(self.expected or 0.0)} of them certain; "
-            f"{most.answer} would make {most.settles:,} certain."
+            f"On average an answer makes {small(self.expected or 0.0)} of them {self.settled}; "
+            f"{most.answer} would make {most.settles:,} {self.settled}."
         )
 
 
@@ -132,32 +151,20 @@ def reasons(
     seconds : float
     """
     end = time.perf_counter() + seconds
-    return [
-        _reason(view, question, row_names, in_full=time.perf_counter() < end)
-        for question in questions
-    ]
+    return [_reason(view, question, row_names, end) for question in questions]
 
 
 def _reason(
-    view: SessionView, question: Question, row_names: Sequence[Any] | None, in_full: bool
+    view: SessionView, question: Question, row_names: Sequence[Any] | None, end: float
 ) -> Reason:
     row, entropy = question.row, view.mean_entropy
-    outcomes: list[Outcome] = []
+    outcomes = _outcomes(question, end) if question.n_candidates <= MOST_WAYS else []
     expected = None
-    if in_full and question.n_candidates <= MOST_WAYS:
-        why = question.why
-        mass = question.prior[why.answers]
-        settles = np.array([len(one) for one in why.settles])
-        expected = float(mass @ settles / mass.sum()) if mass.sum() > 0 else 0.0
-        order = np.lexsort((-settles, -mass))
-        outcomes = [
-            Outcome(
-                answer_text(question.candidates[why.answers[at]]),
-                float(mass[at]),
-                int(settles[at]),
-            )
-            for at in order.tolist()
-        ][:MOST_SHOWN]
+    if outcomes:
+        mass = sum(one.prior for one in outcomes)
+        found = sum(one.prior * one.settles for one in outcomes)
+        expected = found / mass if mass > 0 else 0.0
+        outcomes = outcomes[:MOST_SHOWN]
     values = view.values(row)
     return Reason(
         row=row,
@@ -171,7 +178,32 @@ def _reason(
         expected=expected,
         outcomes=outcomes,
         n_more=question.n_candidates - len(outcomes),
+        trees=_trees(view, question),
+        settled="certain" if view.sure is None else "settled",
     )
+
+
+def _trees(view: SessionView, question: Question) -> tuple[int, int] | None:
+    """In how many trees a row can share a leaf with a point that it matters to, and of how many."""
+    trees, points = view.data.space, view.points
+    entries = np.isin(points.owner, question.points)
+    if not isinstance(trees, Trees) or not entries.any():
+        return None
+    vectors = points.vectors[np.unique(points.vector[entries])]
+    distances = ask(view.data, vectors, view.model).nearest(question.row)
+    return trees.n_trees - int(distances.min()), trees.n_trees
+
+
+def _outcomes(question: Question, end: float) -> list[Outcome]:
+    """What the likeliest answers would settle, those first; none if it takes until after `end`."""
+    found = []
+    for number in np.argsort(-question.prior, kind="stable")[:MOST_ANSWERS].tolist():
+        if time.perf_counter() > end:
+            return []
+        settles = len(question.settles(number))
+        text = answer_text(question.candidates[number])
+        found.append(Outcome(text, float(question.prior[number]), settles))
+    return sorted(found, key=lambda one: (-one.prior, -one.settles))
 
 
 def answer_text(candidate: Any) -> str:

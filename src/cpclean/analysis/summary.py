@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from cpclean.analysis.certain_words import Standing
 from cpclean.cleaning.session import CleaningSession
 from cpclean.errors import CPCleanError
 
-# How many questions ahead a summary looks.
-AHEAD = 10
+# How many questions ahead a summary looks. If rows are represented by draws, fewer: each question
+# takes another look at all draws around all points.
+AHEAD, AHEAD_OF_DRAWS = 10, 5
 # A gain that is only the rounding of sums, in nats.
 NOTHING = 1e-12
 
@@ -46,10 +48,21 @@ class Summary:
     rows_that_help : int
         Rows whose cleaning is expected to take something from the mean entropy.
     first_rows : tuple of int
-        The rows that would be asked for first, at most ten, and none that brings nothing.
+        The rows that would be asked for first, at most ten, or five if rows are represented by
+        draws, and none that brings nothing.
     expected_fall : float
         What these together are expected to take from the mean entropy, roughly: each gain is the
         one expected if the likeliest candidates of the rows before it turn out to be true.
+    sure, open : int
+        Other validation points of which every completion is sure, and the rest.
+    sure_level : float
+        At which they are sure: that of the session, or 0.95.
+    sure_share : float
+        The share of completions that are certain or sure.
+    settled, settled_share
+        The same of those that are settled: certain or, in a session with a level, that sure.
+    until_sure : bool
+        Whether the session has a level, so that sure points are settled, too.
     """
 
     rows: int
@@ -67,6 +80,32 @@ class Summary:
     rows_that_help: int
     first_rows: tuple[int, ...]
     expected_fall: float
+    sure: int
+    open: int
+    sure_level: float
+    sure_share: float
+    settled: int
+    settled_share: float
+    until_sure: bool
+
+    @property
+    def unsettled(self) -> int:
+        """Validation points that are not settled."""
+        return self.points - self.settled
+
+    @property
+    def standing(self) -> Standing:
+        """How many are certain, sure and open; as text, in words."""
+        return Standing(
+            self.certain,
+            self.sure,
+            self.open,
+            self.certain_share,
+            self.sure_share,
+            self.sure_level,
+            self.until_sure,
+            self.points_with_holes,
+        )
 
 
 def summary(session: CleaningSession) -> Summary:
@@ -92,7 +131,9 @@ def summary(session: CleaningSession) -> Summary:
     table = session.view.table
     if table is None:
         raise CPCleanError("a summary is about a table; this session cleans a dataset.")
-    ahead = [question for question in session.ask(AHEAD) if question.gain > NOTHING]
+    now = Standing.of(session.view)
+    asked = session.ask(AHEAD if session.data.is_exact else AHEAD_OF_DRAWS)
+    ahead = [question for question in asked if question.gain > NOTHING]
     known, usual = session.y_val, usual_label(session)
     return Summary(
         rows=table.n_rows,
@@ -102,8 +143,15 @@ def summary(session: CleaningSession) -> Summary:
         worlds=worlds_text(session.data.n_worlds),
         points=len(session.certain),
         points_with_holes=len(session.view.points.mixtures),
-        certain=int(session.certain.sum()),
-        certain_share=session.certain_share,
+        certain=now.certain,
+        certain_share=now.certain_share,
+        sure=now.sure,
+        open=now.open,
+        sure_level=now.level,
+        sure_share=now.sure_share,
+        settled=now.settled,
+        settled_share=now.settled_share,
+        until_sure=now.until_sure,
         mean_entropy=session.mean_entropy,
         accuracy=None if known is None else session.accuracy(),
         majority=None if known is None else float(np.mean(known == usual)),

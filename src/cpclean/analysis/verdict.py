@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cpclean.analysis.certain_words import level_words, promise
 from cpclean.analysis.forecast import Course
 from cpclean.analysis.predictions import Accuracy, Predictions
 from cpclean.analysis.summary import worlds_exponent
@@ -30,6 +31,13 @@ def verdict(found: Predictions, course: Course, data: IncompleteDataset) -> str:
             f"All {count(n, 'prediction')} are certain: they are the same however the remaining "
             "holes are filled. Nothing more needs to be cleaned for their sake."
         )
+    if found.until_sure and found.n_settled == n:
+        return (
+            f"All {count(n, 'prediction')} are {promise(found.level)}: {certain:,} "
+            f"{'is' if certain == 1 else 'are'} certain, {found.n_sure:,} more "
+            f"{'is' if found.n_sure == 1 else 'are'} {level_words(found.level)}. That is what this "
+            "session was to reach: nothing more needs to be cleaned for it."
+        )
     told = f"{certain:,} of {count(n, 'prediction')} ({percent(certain / n)}) "
     if n == 1:
         told = "The only prediction is open: it depends on what is missing."
@@ -42,6 +50,9 @@ def verdict(found: Predictions, course: Course, data: IncompleteDataset) -> str:
             f"{are} certain: {they} the same however the holes are filled. The {other} on what is "
             "missing."
         )
+    if sure := found.n_sure:
+        of = "It is" if n - certain == 1 else f"{sure:,} of them {'is' if sure == 1 else 'are'}"
+        told += f" {of} {level_words(found.level)}, though."
     split = found.n_split
     if split:
         has, label = ("has", "its label depends") if split == 1 else ("have", "their labels depend")
@@ -51,6 +62,8 @@ def verdict(found: Predictions, course: Course, data: IncompleteDataset) -> str:
         )
     if course.finished and course.mean[-1] == 1.0 and split < n - certain:
         them = "it" if n - certain == 1 else "the others" if split else "all of them"
+        if found.until_sure:
+            them = "the open one" if found.n_open == 1 else "the open ones"
         told += f" {_needed(course)} expected to settle {them}; "
         told += f"{count(len(data.dirty_rows), 'row has', 'rows have')} holes."
     return told
@@ -64,6 +77,7 @@ def key_numbers(
     worlds = "world is left" if data.n_worlds == 1 else "worlds: ways to fill the holes"
     numbers = [
         KeyNumber(percent(float(found.certain.mean())), "of the predictions are certain"),
+        *_sure_number(found),
         KeyNumber(f"{len(data.dirty_rows):,}", f"of {count(data.n_rows, 'row')} have holes now"),
         KeyNumber(f"{data.n_worlds:,}" if exponent is None else "10", worlds, exponent),
     ]
@@ -71,9 +85,17 @@ def key_numbers(
     if right is not None:
         numbers.append(KeyNumber(percent(right.all), "of the predictions are right"))
     elif more:
-        words = f"expected to be certain after {count(more, 'more answer')}"
+        settled = "settled" if found.until_sure else "certain"
+        words = f"expected to be {settled} after {count(more, 'more answer')}"
         numbers.append(KeyNumber(percent(float(course.mean[-1])), words))
     return numbers
+
+
+def _sure_number(found: Predictions) -> list[KeyNumber]:
+    if found.sure is None or found.n_certain == found.n_points:
+        return []
+    share = (found.n_certain + found.n_sure) / found.n_points
+    return [KeyNumber(percent(share), f"are {promise(found.level)}")]
 
 
 def _needed(course: Course) -> str:

@@ -25,6 +25,16 @@ def percent(share: float) -> str:
     return ">99.9%" if share > 0.999 else f"{share:.1%}"
 
 
+def about_percent(share: float) -> str:
+    """The same for a share that is estimated.
+
+    >>> about_percent(0.5), about_percent(0.9999)
+    ('about 50.0%', '>99.9%')
+    """
+    words = percent(share)
+    return words if words[0] in "<>" else f"about {words}"
+
+
 def count(number: int, noun: str, plural: str | None = None) -> str:
     """A number and its noun.
 

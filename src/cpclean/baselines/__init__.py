@@ -8,6 +8,7 @@
     activeclean, softmax, batches   ActiveClean, its model, and its draws
     random_clean, curves            rows in random order; what is measured along the way
     ground_truth                    what a person who knows the truth would answer
+    rivals                          other models: gradient boosting, forests, k-NN after imputers
 
 All of them are scikit-learn estimators.
 """

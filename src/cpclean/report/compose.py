@@ -6,7 +6,9 @@ Nothing is worked out here; see `cpclean.analysis`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
+from cpclean.analysis.certain_words import level_words, promise
 from cpclean.analysis.column_effects import ColumnEffect, effects_in_words
 from cpclean.analysis.course_words import progress_in_words
 from cpclean.analysis.findings import Findings
@@ -30,14 +32,22 @@ def all_pictures(
     """The pictures of a page, by name; those with nothing to show are left out."""
     pictures = [
         shares(found.predictions),
-        certainty(history, found.share_at_start, found.course, found.comparison, others),
+        certainty(
+            history,
+            found.settled_at_start,
+            found.course,
+            found.comparison,
+            others,
+            level=found.predictions.level if found.predictions.until_sure else None,
+            certain_start=found.share_at_start,
+        ),
     ]
     if found.missing is not None:
         pictures += [holes(found.missing), patterns(found.missing)]
     if found.gains:
         pictures.append(gains(found.gains))
     if found.effects:
-        pictures.append(columns(found.effects, float(found.course.mean[0])))
+        pictures.append(columns(found.effects, found.certain_share, found.n_open))
     return {picture.name: picture for picture in pictures}
 
 
@@ -47,13 +57,25 @@ def certainty(
     ahead: Course | None = None,
     comparison: Comparison | None = None,
     others: Mapping[str, Sequence[Record]] | None = None,
+    *,
+    level: float | None = None,
+    certain_start: float | None = None,
 ) -> Picture:
-    """The certain share against the number of answers: so far, expected, and simulated."""
+    """The settled share against the number of answers: so far, expected, and simulated.
+
+    With a level, in three bands: what is certain, what is that sure besides, and what is open.
+    """
+    settled = "certain" if level is None else "settled"
     so_far = _shares(history, start)
     curves = [_plain("so far", so_far, start, "solid")] if so_far else []
+    if level is not None and so_far:
+        curves = _bands(history, start, certain_start, level)
     if ahead is not None and len(ahead.answers) > 1:
         runs = count(ahead.runs, "run")
         curves.append(_curve(ahead, f"expected from here (mean of {runs})", "dash"))
+        if ahead.certain is not None:
+            only = _curve(replace(ahead, mean=ahead.certain, runs=1), "of these certain", "dot")
+            curves.append(only)
     if comparison is not None:
         curves.append(_curve(comparison.own, "this order, true answers", "dashdot"))
         runs = count(comparison.random.runs, "run")
@@ -69,17 +91,34 @@ def certainty(
     ]
     return Picture(
         "certainty",
-        "Certain predictions, answer by answer",
-        progress_in_words(so_far, len(history), ahead, comparison),
-        Lines(tuple(curves), "answers", "certain predictions"),
-        ("curve", "answers", "certain", "lowest to highest run"),
+        f"{settled.capitalize()} predictions, answer by answer",
+        progress_in_words(so_far, len(history), ahead, comparison, settled),
+        Lines(tuple(curves), "answers", f"{settled} predictions"),
+        ("curve", "answers", "share", "lowest to highest run" if level is None else "range"),
         tuple(rows),
     )
 
 
 def _shares(history: Sequence[Record], start: float | None) -> list[float]:
-    shares = [record.certain_share for record in history]
+    shares = [record.settled_share for record in history]
     return shares if start is None else [start, *shares]
+
+
+def _bands(
+    history: Sequence[Record], start: float | None, certain_start: float | None, level: float
+) -> list[Curve]:
+    """What is certain, from 0 on; what is sure, from there on; what is open, up to 1."""
+    shares = [record.certain_share for record in history]
+    if start is not None:
+        shares = [start if certain_start is None else certain_start, *shares]
+    certain = _plain("certain", shares, start, "dashdot")
+    settled = _plain(f"so far settled: {promise(level)}", _shares(history, start), start, "solid")
+    none, all_ = (tuple(share for _ in certain.x) for share in (0.0, 1.0))
+    return [
+        replace(settled, low=certain.y, high=settled.y),
+        replace(certain, low=none, high=certain.y),
+        Curve("open: the rest", certain.x, all_, settled.y, all_, "dot"),
+    ]
 
 
 def _plain(label: str, shares: Sequence[float], start: float | None, dash: str) -> Curve:
@@ -171,8 +210,13 @@ def gains(found: Sequence[RowGain]) -> Picture:
     )
 
 
-def columns(effects: Sequence[ColumnEffect], now: float | None = None) -> Picture:
-    """The share of predictions that would be certain if one column were clean."""
+def columns(
+    effects: Sequence[ColumnEffect], now: float | None = None, n_open: int | None = None
+) -> Picture:
+    """The share of predictions that would be certain if one column were clean.
+
+    With the number of open predictions, the table says how many of them would be settled.
+    """
     order = sorted((one for one in effects if one.holes), key=lambda one: -one.certain_if_clean)
     shown = order[:MOST_BARS]
     return Picture(
@@ -190,10 +234,12 @@ def columns(effects: Sequence[ColumnEffect], now: float | None = None) -> Pictur
             low=tuple(one.low for one in shown),
             high=tuple(one.high for one in shown),
         ),
-        ("column", "kind", "holes", "certain if clean", "lowest to highest draw"),
+        ("column", "kind", "holes", "certain if clean", "lowest to highest draw",
+         *([] if n_open is None else ["open ones that would be settled"])),
         tuple(
             (one.name, one.kind, f"{one.holes:,}", percent(one.certain_if_clean),
-             f"{percent(one.low)} to {percent(one.high)}")
+             f"{percent(one.low)} to {percent(one.high)}",
+             *([] if n_open is None else [f"about {one.of_open(n_open):,} of {n_open:,}"]))
             for one in order
         ),
     )  # fmt: skip
@@ -202,8 +248,10 @@ def columns(effects: Sequence[ColumnEffect], now: float | None = None) -> Pictur
 def shares(found: Predictions) -> Picture:
     """How many predictions are certain, and how clear the winner is among the others."""
     groups = by_winner(found)
-    names = ["certain", *(f"open, {one.low:.0%} to {one.high:.0%}" for one in groups)]
-    values = [found.n_certain, *(one.number for one in groups)]
+    sure = [] if found.sure is None else [found.n_sure]
+    names = ["certain", *(f"{level_words(found.level)}" for _ in sure)]
+    names += [f"open, {one.low:.0%} to {one.high:.0%}" for one in groups]
+    values = [found.n_certain, *sure, *(one.number for one in groups)]
     return Picture(
         "shares",
         "How open the predictions are",
@@ -213,8 +261,8 @@ def shares(found: Predictions) -> Picture:
             tuple(map(float, values)),
             tuple(f"{one:,}" for one in values),
             "number of predictions",
-            marked=(False, *[True] * len(groups)),
-            keys=("certain", "open"),
+            marked=(*[False] * (1 + len(sure)), *[True] * len(groups)),
+            keys=("certain or sure" if sure else "certain", "open"),
         ),
         ("share behind the winning label", "predictions"),
         tuple((name, f"{one:,}") for name, one in zip(names, values, strict=True)),

@@ -157,7 +157,7 @@ def _lines(drawing: Lines, look: Style) -> Parts:
                 "marker": {"color": colour, "size": 9},
                 "hoverinfo": "text",
                 "hovertext": [
-                    f"{escape(curve.label)}<br>{x:,.0f} answers: {percent(y)} certain"
+                    f"{escape(curve.label)}<br>{x:,.0f} answers: {percent(y)}"
                     for x, y in zip(curve.x, curve.y, strict=True)
                 ],
             }

@@ -12,20 +12,26 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from cpclean.analysis.certain_words import level_words
 from cpclean.analysis.course_words import comparison_in_numbers, course_in_words
 from cpclean.analysis.findings import Findings, Progress, Scope, findings
+from cpclean.analysis.space_words import GIVEN_THE_SPACE
+from cpclean.analysis.trust_words import TrustFindings
 from cpclean.analysis.words import count, percent, shown, small
 from cpclean.classifier import CertainKNeighborsClassifier
 from cpclean.cleaning.session import CleaningSession
 from cpclean.cleaning.state import Record
+from cpclean.data.spaces.filled_space import FilledSpace
+from cpclean.data.spaces.trees import Trees
 from cpclean.errors import CPCleanError
 from cpclean.report.compose import all_pictures
 from cpclean.report.drawn import NARROW, WIDE, drawn
 from cpclean.report.figures import figure
-from cpclean.report.lists import column_lines, page_settings
+from cpclean.report.lists import column_lines, page_settings, prediction_lines
 from cpclean.report.pictures import Picture
 
 MOST_COLUMNS = 200  # lines of the table of columns
+MOST_PREDICTIONS = 500  # and of that of predictions
 
 
 def report(
@@ -38,12 +44,14 @@ def report(
     interactive: bool = True,
     n_rows: int = 10,
     row_names: Sequence[Any] | None = None,
+    point_names: Sequence[Any] | None = None,
     truth: Any = None,
     histories: Mapping[str, Sequence[Record]] | None = None,
     n_random: int = 5,
     seconds: float = 5.0,
     random_state: int = 0,
     settings: Mapping[str, Any] | None = None,
+    trust: TrustFindings | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """What the holes of a table mean for predictions, as one self-contained HTML page.
@@ -65,6 +73,8 @@ def report(
         How many of the rows that matter most are explained.
     row_names : sequence, optional
         What a reader calls each row, such as its number in a file.
+    point_names : sequence, optional
+        The same for the points that are predicted.
     truth : optional
         The true rows, as in `simulate`. Adds a comparison of the session's order with random order
         when all answers are true.
@@ -78,6 +88,8 @@ def report(
         Seed of the estimates.
     settings : dict, optional
         Additional lines for the list of settings.
+    trust : TrustFindings, optional
+        What `cpclean.trust` found on the rows of the same table; adds a section about it.
     progress : function of a text, optional
         Called before each step that takes a while.
 
@@ -96,7 +108,7 @@ def report(
     """
     session = _session(subject, X, y)
     start = time.perf_counter()
-    scope = Scope(n_rows, row_names, truth, n_random, seconds, random_state, progress)
+    scope = Scope(n_rows, row_names, truth, n_random, seconds, random_state, progress, point_names)
     found = findings(session, scope)
     contents = Contents(
         title or "A table with holes",
@@ -104,6 +116,8 @@ def report(
         all_pictures(found, session.history, histories),
         page_settings(session, random_state, time.perf_counter() - start, settings or {}),
         datetime.now().astimezone(),
+        session.data.space,
+        trust,
     )
     made = Report(contents, interactive)
     if path is not None:
@@ -120,6 +134,8 @@ class Contents:
     pictures: dict[str, Picture]
     settings: list[tuple[str, str]]
     made: datetime
+    space: FilledSpace | None = None
+    trust: TrustFindings | None = None
 
 
 class Report:
@@ -186,7 +202,7 @@ def _session(subject: Any, X: Any, y: Any) -> CleaningSession:
     return CleaningSession(
         task.data,
         task.points,
-        subject.n_neighbors,
+        subject.n_neighbors_,
         y_val=task.labels,
         metric=subject.metric,
         n_jobs=subject.n_jobs,
@@ -228,9 +244,14 @@ def _rendered(contents: Contents, interactive: bool) -> str:
         found=found,
         course=course_in_words(found.course),
         orders=[] if comparison is None else comparison_in_numbers(comparison),
+        predictions=prediction_lines(found.lines[:MOST_PREDICTIONS]),
+        sure=level_words(found.predictions.level),
+        settled="settled" if found.predictions.until_sure else "certain",
         columns=column_lines(found.columns[:MOST_COLUMNS], found.n_rows),
         drawings=drawings,
         figures=figures,
         script=script,
         interactive=interactive,
+        among_leaves=isinstance(contents.space, Trees),
+        given_the_space=GIVEN_THE_SPACE,
     )

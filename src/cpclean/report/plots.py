@@ -34,7 +34,10 @@ def plot_certainty(
     random_state: int = 0,
     dark: bool = False,
 ) -> Any:
-    """The share of certain predictions so far, and how it is expected to go on.
+    """The share of settled predictions so far, and how it is expected to go on.
+
+    Without a level these are the certain ones; in a session with `sure`, there are three bands:
+    certain, sure and open.
 
     Parameters
     ----------
@@ -76,7 +79,14 @@ def plot_certainty(
         comparison = compared(
             session, truth, n_random, seconds=10 * seconds, random_state=random_state
         )
-    picture = compose.certainty(session.history, session.view.share_at_start, course, comparison)
+    picture = compose.certainty(
+        session.history,
+        session.view.settled_at_start,
+        course,
+        comparison,
+        level=session.sure,
+        certain_start=session.view.share_at_start,
+    )
     return _shown(picture, dark=dark)
 
 
@@ -139,7 +149,7 @@ def plot_shares(
         return _shown(compose.shares(Predictions.of(model.view)), dark=dark)
     if X is None:
         raise CPCleanError("plot_shares needs points to predict for a classifier: X=...")
-    found = Predictions(model.predict_proba(X), model.is_certain(X))
+    found = Predictions(model.predict_proba(X), model.is_certain(X), sure=model.is_sure(X))
     return _shown(compose.shares(found), dark=dark)
 
 
