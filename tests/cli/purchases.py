@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import plain_program
 from click.testing import CliRunner
 
 from cpclean.cli import main
@@ -72,7 +73,7 @@ def start(*args: str, encoding_of_output: str = "", **options) -> subprocess.Pop
     env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONUNBUFFERED": "1"}
     if encoding_of_output:
         env |= {"PYTHONIOENCODING": encoding_of_output}
-    code = "from cpclean.cli import main; main()"
+    code = plain_program.CODE
     command = [sys.executable, "-c", code, "clean", "train.csv", *OPTIONS, *args]
     given = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     given |= {"text": True, "bufsize": 1}

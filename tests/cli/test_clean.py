@@ -33,7 +33,7 @@ def test_the_first_question_says_all_that_is_needed(files):
     assert "would settle" in text
     hole = next(name for name in HOLES if not cells("train.csv")[name][row])
     assert f"{hole} ?" in text
-    known = next(name for name in ("age", "city") if cells("train.csv")[name][row])
+    known = next(name for name in ("age", "city", "income") if cells("train.csv")[name][row])
     assert f"{known} {cells('train.csv')[known][row]}" in text
 
 
@@ -110,11 +110,25 @@ def only_holes_in(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "wrong", "needed", "right", "written", "shown"),
     [
-        ("age", "old", "age takes a number", "41", "41", "ranges from"),
-        ("income", "nan", "income takes a number", "3001.5", "3001.5", "half of its values"),
+        ("age", "old", "column 'age' takes a number", "41", "41", "ranges from"),
+        (
+            "income",
+            "nan",
+            "column 'income' takes a number",
+            "3001.5",
+            "3001.5",
+            "half of its values",
+        ),
         ("city", "", "there is no value after city=", "St. Gallen", "St. Gallen", "city is"),
-        ("member", "maybe", "member takes true or false", "true", "TRUE", "true or false"),
-        ("since", "soon", "since takes a date", "2021-03-04", "2021-03-04", "ranges from 2020"),
+        ("member", "maybe", "column 'member' takes true or false", "true", "TRUE", "true or false"),
+        (
+            "since",
+            "soon",
+            "column 'since' takes a date",
+            "2021-03-04",
+            "2021-03-04",
+            "ranges from 2020",
+        ),
     ],
 )
 def test_free_values_of_every_kind(files, name, wrong, needed, right, written, shown):
@@ -126,6 +140,20 @@ def test_free_values_of_every_kind(files, name, wrong, needed, right, written, s
     event = events()[-1]
     assert list(event["value"]) == [name]
     assert cells("train.cleaned.csv")[name][event["row_in_file"]] == written
+
+
+def test_decimal_commas_of_the_file(files):
+    only_holes_in("income")
+    table = cells("train.csv")
+    table["income"] = [one.replace(".", ",") for one in table["income"]]
+    table.to_csv("train.csv", index=False, sep=";")
+    text = ("--sep", ";", "--decimal", ",")
+    result = run(*text, said="income=3001,5\nq\n")
+    assert result.exit_code == 0, result.output
+    event = events()[-1]
+    assert event["value"] == {"income": 3001.5}
+    lines = Path("train.cleaned.csv").read_text().splitlines()
+    assert "3001,5" in lines[event["row_in_file"] + 1].split(";")
 
 
 def test_new_values_are_taken_with_a_remark(files):
@@ -174,7 +202,7 @@ def test_letters_that_cannot_be_shown_or_read(files):
     process = start(text=False, bufsize=-1, encoding_of_output="ascii")
     out, err = process.communicate(said, timeout=60)
     assert process.returncode == 0, err
-    assert b"the value of city is not valid UTF-8" in out
+    assert b"the value of column 'city' is not valid UTF-8" in out
     assert b"B?rn" in out
     assert events()[-1]["value"] == {"city": "Zürich"}
 

@@ -11,6 +11,8 @@ import pytest
 from cli.purchases import asked, cells, events, held_out, run, start
 from systems import needs_posix
 
+from cpclean.cli.options import MAX_EXACT, N_DRAWS
+
 if os.name == "posix":
     import fcntl
     import pty
@@ -71,6 +73,8 @@ def test_a_changed_table_is_refused(files):
     ("option", "told"),
     [
         (("--neighbors", "1"), "neighbors was 3 and is 1"),
+        (("--max-exact", "100"), f"max_exact was {MAX_EXACT} and is 100"),
+        (("--draws", "8"), f"draws was {N_DRAWS} and is 8"),
         (("--metric", "manhattan"), "metric was 'euclidean' and is 'manhattan'"),
         (("--strategy", "random"), "strategy was 'cpclean' and is 'random'"),
         (("--prior", "uniform"), "prior was 'label' and is 'uniform'"),
@@ -217,11 +221,14 @@ class Terminal:
 
 
 @needs_posix
+@pytest.mark.slow
 def test_in_a_terminal(files, monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     terminal = Terminal()
     text = terminal.until("help > ")
     assert "\x1b[" in text  # colours
+    assert "Note: 18 rows are held out" in text
+    assert "...Note:" not in text, "not in the line of a status"
     terminal.type("2\n")
     terminal.until("help > ")
     terminal.type("u\n")
@@ -249,8 +256,7 @@ def test_in_a_terminal_without_room_the_answer_can_be_tried_again(files, monkeyp
     assert "not saved" in terminal.until("help > ")
     resource.prlimit(terminal.process.pid, resource.RLIMIT_FSIZE, (size + 9_999, size + 9_999))
     terminal.type("1\n")
-    terminal.until("2 answers so far")
-    terminal.until("help > ")
+    assert "2 answers so far" in terminal.until("help > ")
     terminal.type("q\n")
     assert terminal.process.wait(30) == 0
     assert len(events()) == 2

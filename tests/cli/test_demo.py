@@ -96,6 +96,7 @@ def test_demo_names_only_verbs_that_there_are(demo):
     assert set(named) <= set(main.commands)
 
 
+@pytest.mark.slow
 def test_demo_is_the_same_for_the_same_seed(demo):
     assert run("demo", "--seed", "0").stdout == demo.stdout
     assert run("demo", "--seed", "1").stdout != demo.stdout

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import plain_program
 import pytest
 from cli.problems import frames, written
 from click.testing import CliRunner
@@ -398,7 +399,7 @@ def test_a_full_disk(files, tmp_path, monkeypatch):
 
 # -- the real program ------------------------------------------------------------------------------
 
-PROGRAM = (sys.executable, "-c", "from cpclean.cli import main; main()")
+PROGRAM = (sys.executable, "-c", plain_program.CODE)
 
 
 def program(*args: str, **options):

@@ -75,8 +75,10 @@ def test_every_command(verb, val, files):
     assert result.exit_code == 0, result.output
     told = result.stderr
     if val:
-        assert "Note: of 9 rows of 'val.csv', 9 have holes: each is predicted over all" in told
-        assert "Note: nothing is known of 1 row of 'val.csv' (row 4): such a row can be any" in told
+        assert "Note: of 9 rows in 'val.csv', 9 have holes: each is predicted over all" in told
+        assert (
+            "Note: nothing is known about 1 row in 'val.csv' (row 4): all cells are empty" in told
+        )
     else:
         assert "Note: 6 rows are held out to be predicted; 6 have holes." in told
     n_points = 9 if val else 6
@@ -140,31 +142,64 @@ def drawn(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize("verb", ["inspect", "check", "count", "rank", "clean", "report"])
+@pytest.mark.parametrize(
+    "verb", ["inspect", "check", "count", "rank", "clean", "simulate", "report"]
+)
 def test_draws_and_their_error_are_told(verb, drawn):
     more = ("--out", "report.html", "--static") if verb == "report" else ()
+    if verb == "simulate":
+        whole(24).to_csv("truth.csv", index=False)
+        more = ("--truth", "truth.csv", "--budget", "1")
     options = ("--max-exact", "9", "--draws", "8", "--val", "val.csv", *more)
     result = run(verb, "train.csv", "--label", "y", *options, input="q\n")
     assert result.exit_code == 0, result.output
     table = IncompleteTable(pd.read_csv("train.csv"), label="y", max_exact=9, n_draws=8)
-    draws = 8 if verb in ("check", "count") else 2  # a session does with a quarter
+    draws = 8 if verb in ("check", "count") else 2  # a session does with a tenth, and at least 2
     points = table.points(pd.read_csv("val.csv"), max_completions=1, n_draws=draws)
     error = share_errors(table.dataset, points).max(axis=1).mean()
     assert len(points.drawn) == 8
     assert (
         "Note: 24 rows have more than 9 combinations, and 8 rows to predict too many to go "
         f"through: shares use 8 draws of each of the former and {draws} of the latter, and are off "
-        f"by about {error:.1g}. More --draws"
+        f"by about {error:.1g}. A larger --draws"
     ) in result.stderr
     if verb == "report":
         assert f"and are off by about {error:.1g}." in Path("report.html").read_text("utf-8")
+
+
+def test_a_row_with_many_holes_is_asked_about_hole_by_hole(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.integers(0, 50, (40, 5)).astype(float), columns=list("abcde"))
+    table = table.assign(city=np.array(["Ulm", "Bonn", "Kiel"])[np.arange(40) % 3])
+    table = table.assign(y=np.where(table["a"] + table["b"] > 50, "yes", "no"))
+    table.iloc[10:].to_csv("val.csv", index=False)
+    table.iloc[3, [0, 1, 2]] = None
+    table.loc[3, "city"] = None
+    table.iloc[:10].to_csv("train.csv", index=False)
+    given = ("clean", "train.csv", "--label", "y", "--val", "val.csv", "-o", "c.csv")
+    result = run(*given, input="1\n\nb=7, city=Kiel\n1\n")
+    assert result.exit_code == 0, result.output
+    text = " ".join(result.stdout.split())
+    assert re.search(r" b (\S+ \(<?\d+%\),? ){5}c (\S+ \(\d+%\),? ){5}city", text), "by hole"
+    assert re.search(r"city .*Ulm \(\d+%\)", text)
+    assert (
+        "400 combinations. Type the true values that you know, of one hole or of several: a="
+        in text
+    )
+    assert "would settle" not in text.partition("Row 3: b 7")[0]
+    assert "the combinations of so many holes are not numbered; got 1. Type column=value" in text
+    assert "type column=value, or ? for help" in text
+    assert "Row 3: b 7, city Kiel." in text
+    again = text.partition("Row 3: b 7")[2]
+    assert "Number, column=value, s skip" in again, "20 combinations are left, which are listed"
 
 
 def test_rows_that_are_drawn_alone(drawn):
     whole(8, seed=1).to_csv("val.csv", index=False)
     given = ("train.csv", "--label", "y", "--val", "val.csv", "--max-exact", "9")
     told = run("check", *given).stderr
-    found = re.search(r"Note: 24 rows have more than 9 combinations: shares use 64 draws of", told)
+    found = re.search(r"Note: 24 rows have more than 9 combinations: shares use 160 draws of", told)
     assert found, told
     assert "Note:" not in run("check", *given[:-2]).stderr, "25 are few enough otherwise"
     seeds = {run("count", *given, "--shares", "--seed", seed).stdout for seed in "0011"}
@@ -235,10 +270,14 @@ def test_options_have_the_defaults_of_tables():
     from cpclean.cli import options
     from cpclean.data.drawing import N_DRAWS
     from cpclean.data.points import MAX_COMPLETIONS
-    from cpclean.data.table import MAX_EXACT
+    from cpclean.data.table import MAX_EXACT, MAX_EXACT_LEAVES
     from cpclean.intake.choices import EASIER
+    from cpclean.queries.geometry import LEAF_METRICS
+    from cpclean.queries.model import N_LEAVES, N_PLAIN
 
     assert (options.MAX_EXACT, options.N_DRAWS) == (MAX_EXACT, N_DRAWS)
+    assert (options.N_PLAIN, options.N_LEAVES) == (N_PLAIN, N_LEAVES)
+    assert (options.MAX_EXACT_LEAVES, options.LEAF_METRICS) == (MAX_EXACT_LEAVES, LEAF_METRICS)
     assert MAX_EXACT // EASIER == MAX_COMPLETIONS
 
 

@@ -45,12 +45,27 @@ def test_json_has_the_facts_the_columns_and_advice(files):
     assert found["advice"]
 
 
+def test_a_sample_of_predictions_is_told(files, monkeypatch):
+    monkeypatch.setattr("cpclean.analysis.column_effects.MOST_ASKED", 1)
+    found = json.loads(inspected(files, "--json").stdout)
+    text = " ".join(inspected(files).stdout.split())
+    for column in found["columns"]:
+        assert column["sample"] == (1 if column["holes"] else 0)
+        about = "about " if column["holes"] else ""
+        assert f"{about}{column['certain_if_clean']:.1%}" in text
+    assert "each draw was asked about 1 of the open predictions, chosen at random" in text
+
+
 def test_a_person_reads_the_same(files):
     result = inspected(files)
     found = json.loads(inspected(files, "--json").stdout)
     text = " ".join(result.stdout.split())
-    assert text.startswith("40 rows to learn from, 13 with holes; 13 cells missing: 10^")
-    assert f"{found['table']['certain_share']:.1%} of 12 predictions are certain" in text
+    assert text.startswith("40 training rows, 13 with holes; 13 cells missing: 10^")
+    facts = found["table"]
+    assert (
+        f"{facts['certain']} of 12 predictions are certain ({facts['certain_share']:.1%})" in text
+    )
+    assert f"{facts['sure']} more are 95% sure, {facts['open']} are open" in text
     for column in found["columns"]:
         assert f"{column['certain_if_clean']:.1%}" in text
     for sentence in found["advice"]:
@@ -104,6 +119,9 @@ def test_a_row_number_is_noticed_though_rows_are_held_out(files):
     result = run("inspect", files["train"], "--label", "y")
     text = " ".join(result.stdout.split())
     assert "Column 'my id' looks like a row number" in text
+    told = "Note: column 'my id' looks like a row number: whole numbers without gaps. If it tells"
+    assert told in result.stderr, "before anything is computed"
+    assert told in run("check", files["train"], "--label", "y").stderr
     assert "--drop 'my id'" in text
     assert "--drop" not in run("inspect", files["train"], "--label", "y", "--drop", "my id").stdout
 

@@ -181,9 +181,9 @@ def test_every_validation_row_has_a_line_in_order(verb, files):
     val.loc[7, "city"] = None
     val.to_csv(files["val"], index=False)
     result = run(verb, files["train"], "--label", "y", "--val", files["val"], "--json")
-    assert "Note: of 12 rows of" in result.stderr
+    assert "Note: of 12 rows in" in result.stderr
     assert "val.csv', 3 have holes: each is predicted over all ways of" in result.stderr
-    assert "Note: nothing is known of 1 row of" in result.stderr
+    assert "Note: nothing is known about 1 row in" in result.stderr
     found = json.loads(result.stdout)
     assert [one["row"] for one in found] == list(range(12))
     assert [one["label"] for one in found] == val["y"].tolist()
@@ -202,11 +202,11 @@ def test_rows_in_both_files_are_said(files):
     same = [n for n, row in enumerate((3, 7, 20)) if train["y"][row] == ("no", "yes", "no")[n]]
     assert 0 < len(same) < 3, "rows with another label are other rows"
     there = ", ".join(str((3, 7, 20)[n]) for n in same)
-    assert f"too: row {', '.join(map(str, same))}, there row {there}. Pred" in result.stderr
+    assert f": row {', '.join(map(str, same))} (there row {there}). Pred" in result.stderr
     train.loc[[3, 7, 20]].drop(columns="y").to_csv(files["val"], index=False)
     result = run("check", files["train"], "--label", "y", "--val", files["val"])
-    assert "3 are in" in result.stderr, "without labels, features are compared"
-    assert "too: row 0, 1, 2, there row 3, 7, 20. Predicting" in result.stderr
+    assert "3 are also in" in result.stderr, "without labels, features are compared"
+    assert ": row 0, 1, 2 (there row 3, 7, 20). Predicting" in result.stderr
 
 
 def test_validation_rows_without_labels(files):

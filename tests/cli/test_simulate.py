@@ -49,7 +49,7 @@ def test_the_curve_is_that_of_a_session(files, strategy, exact):
     assert result.exit_code == 0, result.output
     found = pd.read_csv(io.StringIO(result.stdout))
     shares, accuracy = expected(strategy, exact)
-    assert list(found.columns) == ["strategy", "answers", "certain", "entropy", "accuracy"]
+    assert list(found.columns) == ["strategy", "answers", "certain", "sure", "entropy", "accuracy"]
     assert found["answers"].tolist() == list(range(len(shares)))
     assert found["certain"].tolist() == pytest.approx(shares)
     assert found["accuracy"].tolist() == pytest.approx(accuracy)
@@ -126,12 +126,6 @@ def test_the_truth_has_holes(files):
     result = simulated(files)
     assert result.exit_code == 2
     assert "must be complete; missing values: row" in result.stderr
-
-
-def test_the_truth_is_required(files):
-    result = run("simulate", files["train"], "--label", "y")
-    assert result.exit_code == 2
-    assert "Missing option '--truth'" in result.stderr
 
 
 def test_interrupted(files, monkeypatch):

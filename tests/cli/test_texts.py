@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pandas as pd
+import plain_program
 import pytest
 from cli.problems import frames, written
 from click.testing import CliRunner
@@ -17,7 +18,7 @@ from cpclean.intake.choices import Choices, HoldOut
 from cpclean.intake.open_task import open_task
 from cpclean.intake.source_file import SourceFile
 
-PROGRAM = (sys.executable, "-c", "from cpclean.cli import main; main()")
+PROGRAM = (sys.executable, "-c", plain_program.CODE)
 
 
 def run(*args: str, **options):

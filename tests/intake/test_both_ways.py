@@ -53,6 +53,16 @@ class Case:
 CASES = {
     "a table as it should be": Case(table()),
     "a file of points": Case(table(), table(POINTS)),
+    "a forest": Case(table(), None, ("--space", "forest"), {"space": "forest"}),
+    "random splits": Case(table(), None, ("--space", "random"), {"space": "random"}),
+    "too few rows for a forest": Case(
+        table(LINES[:30]), None, ("--space", "forest"), {"space": "forest"},
+        said="24 rows are too few for the leaves of trees, which need 30: the plain space of",
+    ),
+    "one label for a forest": Case(
+        table([line.replace("yes", "no") for line in LINES]), None, ("--space", "forest"),
+        {"space": "forest"}, said="ll rows have the same label, so a forest has nothing to",
+    ),
     "rows without a label": Case(
         table(l3="1,2.5,Ulm,", l8="2,2.5,Kiel,"), refused=True,
         said="very row of 'train.csv' needs a label; missing in row 3, 8.",
@@ -92,12 +102,12 @@ CASES = {
     ),
     "labels that are all different": Case(
         table([f"{line.rpartition(',')[0]},l{n}" for n, line in enumerate(LINES)]), refused=True,
-        said="very label of 'train.csv' is on one row only",
+        said="very label of 'train.csv' occurs in one row only",
         ways=("with --val", "in a file of their own"),
     ),
     "a text that stands for nothing": Case(
         table(l6="6,?,Ulm,yes", l7="?,2.5,?,no"), table([*POINTS[:2], "6,?,Kiel,yes"]),
-        ("--null", "?"), {"null": "?"}, said="f 3 rows of 'val.csv', 1 has holes: each is pred",
+        ("--null", "?"), {"null": "?"}, said="f 3 rows in 'val.csv', 1 has holes: each is pred",
     ),
     "texts that stand for nothing": Case(
         table(l6="6,-999,Ulm,yes", l7="1,2.5,not known,no"), None,
@@ -119,26 +129,26 @@ CASES = {
     ),
     "some validation labels that are missing": Case(
         table(), table([*POINTS[:2], "6,1.5,Kiel,"]),
-        said="f 3 rows of 'val.csv', 1 has no label, so accuracy is not known.",
+        said="f 3 rows in 'val.csv', 1 has no label, so accuracy is not known.",
     ),
     "points without labels": Case(
         table(), table([line.rpartition(",")[0] for line in POINTS], "age,size,city")
     ),
     "points with holes": Case(
         table(), table([*POINTS[:2], ",1.5,Kiel,yes"]),
-        said="f 3 rows of 'val.csv', 1 has holes: each is predicted over all ways of filling",
+        said="f 3 rows in 'val.csv', 1 has holes: each is predicted over all ways of filling",
     ),
     "points that all have holes": Case(
-        table(), table([",1.5,Kiel,yes", "1,,Ulm,no"]), said="f 2 rows of 'val.csv', 2 have holes",
+        table(), table([",1.5,Kiel,yes", "1,,Ulm,no"]), said="f 2 rows in 'val.csv', 2 have holes",
     ),
     "a point of which nothing is known": Case(
         table(), table([*POINTS[:2], ",,,yes"]),
-        said="othing is known of 1 row of 'val.csv' (row 2)",
+        said="othing is known about 1 row in 'val.csv' (row 2)",
     ),
     "points that are training rows": Case(
         table(), table([*POINTS, LINES[7], LINES[4], LINES[8].replace("yes", "no")]),
-        said="f 6 rows of 'val.csv', 4 are in 'train.csv', too: row 0, 1, 3 and 1 more, there row "
-        "24, 1, 7 and 1 more.",
+        said="f 6 rows in 'val.csv', 4 are also in 'train.csv': row 0, 1, 3 and 1 more (there row "
+        "24, 1, 7 and 1 more).",
     ),
     "points without a column": Case(
         table(), table([line.partition(",")[2] for line in POINTS], "size,city,y"), refused=True,

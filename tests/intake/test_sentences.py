@@ -24,6 +24,7 @@ VALUES = {
     "bare": "?", "count": 2, "distinct": 60, "draws": 64, "error": "about 0.01",
     "example": "1 | 2", "expected": 2, "file": "'t.csv'", "folder": "/tmp", "format": "csv",
     "got": "'x'", "holes": 1, "instead": "", "kind": "a CSV", "known": "'no', 'yes'", "label": "y",
+    "least": 30,
     "limit": 625, "line": 3, "most": 2000, "names": "'a', 'y'", "other_holes": 3, "others": 7,
     "percent": 1.0, "point_draws": 64, "reason": "it is broken", "seen": 4, "share": 0.01,
     "there": "3", "to_predict": 5, "total": 9, "trained": "'t.csv'", "usable": ".csv file",

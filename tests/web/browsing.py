@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import plain_program
 import pytest
 from browsers import CHROMIUM
 
@@ -68,7 +69,7 @@ class Server:
 def serving(folder: Path, *arguments: str, port: int = 0, token: str = TOKEN) -> Iterator[Server]:
     """`cpclean serve` in a folder, until the end of the block."""
     command = [
-        sys.executable, "-c", "from cpclean.cli import main; main()", "serve", *arguments,
+        sys.executable, "-c", plain_program.PAGE_CODE, "serve", *arguments,
         "--no-browser", "--port", str(port), "--token", token,
     ]  # fmt: skip
     path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])

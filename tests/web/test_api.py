@@ -358,4 +358,4 @@ def test_schemathesis_finds_nothing(served):
 
         run()
         seen.add(operation.path)
-    assert len(seen) == 8
+    assert len(seen) == 9

@@ -192,6 +192,7 @@ def test_everybody_is_told_when_they_can_stop(visits: Any, tmp_path: Path) -> No
         page.get_by_role("heading", name=re.compile("You can stop now: every")).wait_for()
 
 
+@pytest.mark.slow
 def test_reload_back_and_double_click_say_nothing_twice(people: Server, visits: Any) -> None:
     visit = visits(people)
     page = visit.begin("Rita")
@@ -316,6 +317,7 @@ def test_an_answer_is_not_sent_to_another_table(visits: Any, tmp_path: Path) -> 
         assert [(one["kind"], one["who"]) for one in events_of(visit)] == [("skip", "Ann")]
 
 
+@pytest.mark.slow
 def test_what_was_stopped_can_be_sent_again(people: Server, visits: Any) -> None:
     visit = visits(people)
     page = visit.begin("Stan")
@@ -356,6 +358,7 @@ def test_many_pages_of_one_browser_share_a_stream(people: Server, visits: Any) -
     until(watching[2], script, before + 1)
 
 
+@pytest.mark.slow
 def test_keys_alone_are_enough(people: Server, visits: Any) -> None:
     visit = visits(people)
     page = visit.begin("Kay")
@@ -402,6 +405,7 @@ def test_without_script(people: Server, visits: Any) -> None:
     page.fill("#who", "Plain")
     page.press("#who", "Enter")
     page.wait_for_url("**/question*")
+    visit.ready()
     row = visit.answer()
     assert f"Row {row} is saved" in page.locator("main").inner_text()
     page.click("#undo button")

@@ -252,7 +252,7 @@ def test_rows_are_held_out_so_that_every_label_is_left(tmp_path):
     project = project_of(draft, SetupForm("y", share="90", neighbors="1"))
     assert project.table.dataset.classes.tolist() == ["l", "m", "s"]
     (tmp_path / "t.csv").write_text("a,b,y\n1,1,s\n2,,l\n3,3,m\n")
-    with pytest.raises(IntakeError, match=r"every label of 't\.csv' is on one row only"):
+    with pytest.raises(IntakeError, match=r"every label of 't\.csv' occurs in one row only"):
         project_of(draft, SetupForm("y"))
     (tmp_path / "t.csv").write_text("a,b,y\n1,,s\n2,,l\n,3,l\n,4,s\n3,,s\n4,,l\n,5,s\n,6,l\n")
     project = project_of(draft, SetupForm("y", share="25", neighbors="1"))

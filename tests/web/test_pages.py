@@ -263,7 +263,7 @@ def test_how_many_more_answers_until_a_share_is_certain() -> None:
     progress = ProgressView(
         1, 10, 40, 30, 0.72, 18, 25, [(0, 0.7), (10, 0.72)],
         [(10, 0.72), (12, 0.8), (15, 0.91), (19, 1 - 1e-12)], [], [], 9, 0.85, None, [], 0, None,
-        False, False, answers_per_row=2,
+        False, False, answers_per_row=2, settled_share=0.72,
     )  # fmt: skip
     assert milestones(progress) == [
         (0.8, 4),
@@ -273,7 +273,7 @@ def test_how_many_more_answers_until_a_share_is_certain() -> None:
         (0.99, 18),
         (1, 18),
     ]
-    assert milestones(replace(progress, certain_share=1.0)) == []
+    assert milestones(replace(progress, settled_share=1.0)) == []
     assert milestones(replace(progress, expected=[])) == []
 
 
@@ -386,7 +386,12 @@ def test_export(site: TestClient) -> None:
     assert cleaned["age"].isna().any()
     filled = pd.read_excel(io.BytesIO(site.get("/export/table.xlsx?fill=1").content))
     assert filled["age"][number] == 47
-    assert not filled["age"][desk.project.task.row_names].isna().any()
+    assert not filled["age"].isna().any(), "also in the rows that are held out"
+    page = " ".join(re.sub(r"<[^>]+>", " ", site.get("/export").text).split())
+    assert f"1 hole (row {number}): what was answered" in page
+    assert re.search(
+        r"holes? of rows held out or left out \(row .*: the most likely value, wit", page
+    )
     assert site.get("/export/table.csv").headers["content-disposition"].endswith('"cleaned.csv"')
     assert site.get("/export/table.exe").status_code == 303
     assert '"who": "Ann"' in site.get("/export/log.jsonl").text

@@ -101,6 +101,8 @@ def test_draws_are_told(tmp_path: Path) -> None:
 
 def test_complete_points_have_one_reading() -> None:
     view = ProgressView(
-        1, 2, 9, 7, 0.5, 3, 6, [], [], [], [], None, 1.0, None, [], 0, None, False, False
-    )
-    assert outlook(view) == "After 2 rows, 50.0% of 6 predictions are certain."
+        1, 2, 9, 7, 0.5, 3, 6, [], [], [], [], None, 1.0, None, [], 0, None, False, False,
+        sure=1, open=2, sure_share=4 / 6,
+    )  # fmt: skip
+    told = "After 2 rows, 3 of 6 predictions are certain (50.0%), 1 more is 95% sure, 2 are open."
+    assert outlook(view) == told

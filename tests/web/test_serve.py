@@ -15,6 +15,7 @@ from web.served import TOKEN, Served
 from web.tables import stored
 
 from cpclean.cli import main
+from cpclean.cli.options import MAX_EXACT, N_DRAWS
 from cpclean.storage.opening import open_storage
 
 
@@ -59,6 +60,9 @@ def test_from_a_table_to_answers_beside_it_and_back(table):
         assert len(exported) == 17, "the rows that were held out are in the table"
         assert exported[question["number"] + 1].startswith("4.0,"), "spelt as its column is"
     assert "n_neighbors was 1 and is 3" in refused(table, *chosen)
+    limits = ("--max-exact", "9", "--draws", "8")
+    told = f"max_exact was {MAX_EXACT} and is 9, draws was {N_DRAWS} and is 8. Use what it was"
+    assert told in refused(*arguments, *limits)
 
 
 def opened(*arguments):
@@ -87,6 +91,25 @@ def test_a_project_is_gone_on_with(table):
             assert storage.project().digest() == project.digest()
     with opened(table, *arguments, "--storage", table.with_name("other.db")) as storage:
         assert storage.project().settings.answers_per_row == 1
+
+
+def test_a_project_has_the_level_that_it_was_begun_with(table):
+    chosen = ("--label", "y", "-k", "1", "--val-share", "0.4")
+    with opened(table, *chosen, "--sure", "0.9") as storage:
+        settings = storage.project().settings
+        assert (settings.sure, settings.gains_by) == (0.9, "prior")
+    for again in ([table], [table, *chosen], [table, *chosen, "--sure", "0.9"]):
+        with opened(*again) as storage:
+            assert storage.project().settings == settings
+    told = refused(table, *chosen, "--sure", "certain")
+    assert "answer until predictions are certain or 90% sure. Leave out --sure" in told
+    assert "leave out --sure" in refused(f"{table}.cpclean.db", "--sure", "0.9")
+    other = table.with_name("other.db")
+    with opened(table, *chosen, "--storage", other) as storage:
+        settings = storage.project().settings
+        assert (settings.sure, settings.gains_by) == (None, "uniform")
+    told = refused(table, *chosen, "--storage", other, "--sure", "0.9")
+    assert "answer until predictions are certain. Leave out --sure" in told
 
 
 @pytest.mark.slow

@@ -61,3 +61,13 @@ def test_to_say_the_same_again_later_is_something_new(tmp_path):
         for _ in range(2):
             _take_in(storage, write_log(tmp_path / "log", project, one, other, one))
         assert [candidate for *_, candidate in said(storage)] == [1, 2, 1]
+
+
+def test_a_page_learns_no_trees_anew(tmp_path, capsys):
+    project = small_project()
+    with stored("memory://", project) as storage:
+        entries = {"row": 3, "candidate": 1}, {"refit": True}, {"row": 4, "candidate": 1}
+        _take_in(storage, write_log(tmp_path / "log", project, *entries))
+        assert said(storage) == [("terminal", 3, "answer", 1), ("terminal", 4, "answer", 1)]
+    told = capsys.readouterr().err
+    assert told.count("has a refit, which the page does not repeat: it keeps the trees") == 1

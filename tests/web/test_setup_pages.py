@@ -94,6 +94,8 @@ SMALL = SMALL.replace(b"7,2,1,1", b"7,,1,1").replace(b"\n9,4,0,1", b"\n9,,,1")
     ("neighbors", "x", "the number of neighbours is a whole number from 1 to 10,000"),
     ("neighbors", "500", "the number of neighbours must be an int in"),
     ("target", "101", "the percent to stop at is a whole number from 1 to 100"),
+    ("sure", "100", "how sure is a number of percent between 50 and 100"),
+    ("sure", "very", "how sure is a number of percent between 50 and 100; got"),
     ("answers", "", "the number of people to ask for each row is a whole number from 1 to 9"),
 ])  # fmt: skip
 def test_choices_that_do_not_fit_are_told_and_kept(
@@ -107,6 +109,23 @@ def test_choices_that_do_not_fit_are_told_and_kept(
     assert words in response.text.lower()
     if value.isdigit():
         assert f'value="{value}"' in response.text
+
+
+@pytest.mark.parametrize(
+    ("typed", "level", "gains_by"),
+    [("", None, "uniform"), ("95", 0.95, "prior"), ("97,5 %", 0.975, "prior")],
+)
+def test_how_sure_is_chosen_in_the_set_up(
+    bare: TestClient, typed: str, level: float | None, gains_by: str
+) -> None:
+    draft = draft_id(upload(bare, SMALL).text)
+    given = {"label": "y", "share": "20", "neighbors": "3", "target": "100", "answers": "1"}
+    page = post(bare, "/setup", **given, draft=draft, step="look", sure=typed).text
+    assert f'id="sure" name="sure" value="{typed}"' in page
+    response = post(bare, "/setup", **given, draft=draft, step="start", sure=typed)
+    assert response.headers["location"] == "/question"
+    settings = desk_of(bare).project.settings
+    assert (settings.sure, settings.gains_by) == (level, gains_by)
 
 
 def test_kinds_and_columns_can_be_changed(bare: TestClient) -> None:
@@ -400,9 +419,9 @@ def test_looking_again_checks_and_shows_the_candidates(bare: TestClient) -> None
 
 
 def test_no_choice_where_there_is_none(bare: TestClient) -> None:
-    assert 'type="radio"' not in upload(bare, SMALL).text
+    assert 'name="validation"' not in upload(bare, SMALL).text
     page = upload(bare, SMALL, points=("later.csv", SMALL)).text
-    assert page.count('type="radio"') == 2
+    assert page.count('type="radio" name="validation"') == 2
 
 
 def test_the_page_says_where_answers_will_be_kept(

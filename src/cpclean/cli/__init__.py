@@ -4,7 +4,7 @@
     simulate, report, bench, reproduce            more of them
     options, tasks, sessions                      options that are shared, and what they become
     dialogue, questions, typed_cells              what `clean` asks, shows and understands
-    oracle, wines                                 true values from a file; the table of the demo
+    oracle, trials, wines                         true values: of a file, complete rows, the demo
     output, charts, mistakes                      results, curves and errors
 
 Modules import what they need when a command runs, so that ``cpclean --help`` is fast.

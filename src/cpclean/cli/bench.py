@@ -13,7 +13,7 @@ from cpclean.cli.mistakes import Mistake
 from cpclean.cli.options import (
     Training,
     Validation,
-    optional_training_options,
+    optional_paper_options,
     validation_options,
 )
 from cpclean.cli.output import for_people, output_options, ready, working, write
@@ -23,6 +23,7 @@ from cpclean.data.large_counts import count_text
 if TYPE_CHECKING:
     from cpclean.data.incomplete import IncompleteDataset
     from cpclean.data.points import Points
+    from cpclean.queries.model import Metric, Model
 
 # If all candidates together have more numbers than this, scikit-learn is not measured.
 MOST_NUMBERS = 2 * 10**8
@@ -39,7 +40,7 @@ class Timing:
 
 
 @click.command(short_help="How long queries take on this machine.")
-@optional_training_options
+@optional_paper_options
 @validation_options
 @output_options
 @click.option(
@@ -70,30 +71,33 @@ def bench(
     """
     import pandas as pd
 
+    from cpclean.queries.model import usual_model
+
     ready(out)
     if training.file and not training.label:
         raise Mistake("name the label column of the file with --label.")
     with working("Reading"):
         if not training.file:
-            data, points = _generated(validation.seed)
+            data, points = _generated(validation.seed, training.space)
         else:
             task = open_given(training, validation).task
             data, points = task.dataset, task.points
+    model = usual_model(data, training.neighbors, training.metric)
     with working("Compiling") as say:
-        timings = _measure(data, points, training, repeat, say)
+        timings = _measure(data, points, model, repeat, say)
     frame = pd.DataFrame([asdict(one) for one in timings])
     completions = f" ({len(points.owner):,} completions)" if len(points.mixtures) else ""
     title = (
         f"{data.n_rows:,} rows ({len(data.dirty_rows):,} with holes), "
         f"{count_text(data.n_candidates)} candidates x {data.n_features:,} features, "
-        f"{len(points):,} points{completions}, K = {training.neighbors}"
+        f"{len(points):,} points{completions}, K = {model.n_neighbors}"
     )
     if for_people(format_, out):
         frame = frame.rename(columns={"cpu_seconds": "CPU seconds", "times_kneighbors": "ratio"})
     write(frame, format_, out, title)
 
 
-def _generated(seed: int) -> tuple[IncompleteDataset, Points]:
+def _generated(seed: int, space: str) -> tuple[IncompleteDataset, Points]:
     """Two overlapping classes in 2,000 rows of 8 numbers; a fifth of the rows lacks a cell."""
     import numpy as np
     import pandas as pd
@@ -107,14 +111,14 @@ def _generated(seed: int) -> tuple[IncompleteDataset, Points]:
     train, points = frame.iloc[:2000].copy(), frame.iloc[2000:]
     for row in rng.choice(2000, size=400, replace=False).tolist():
         train.iloc[row, rng.integers(8)] = np.nan
-    table = IncompleteTable(train, label=labels[:2000])
+    table = IncompleteTable(train, label=labels[:2000], space=space)
     return table.dataset, table.points(points)
 
 
 def _measure(
     data: IncompleteDataset,
     points: Points,
-    training: Training,
+    model: Model,
     repeat: int,
     say: Callable[[str], None],
 ) -> list[Timing]:
@@ -122,11 +126,10 @@ def _measure(
     from cpclean.queries.certain import is_certain
     from cpclean.queries.gains import expected_entropies
     from cpclean.queries.geometry import ask
-    from cpclean.queries.model import Model
     from cpclean.queries.shares import world_shares
 
-    k, metric = training.neighbors, training.metric
-    ask(data, points, Model(k, metric))  # refuses a wrong K before anything is measured
+    k, metric = model.n_neighbors, model.metric
+    ask(data, points, model)  # refuses a wrong K before anything is measured
     search = _search(data, points, k, metric)
     session = CleaningSession(data, points, k, metric=metric)
 
@@ -157,7 +160,7 @@ def _measure(
 
 
 def _search(
-    data: IncompleteDataset, points: Points, k: int, metric: str
+    data: IncompleteDataset, points: Points, k: int, metric: Metric
 ) -> Callable[[], Any] | None:
     """A search for the nearest of all candidates; None if these are too many to write out.
 
@@ -165,6 +168,8 @@ def _search(
     """
     import numpy as np
     from sklearn.neighbors import NearestNeighbors
+
+    from cpclean.data.spaces.trees import Trees
 
     data = data.sampled
     if data.n_candidates * data.n_features > MOST_NUMBERS:
@@ -174,10 +179,13 @@ def _search(
             err=True,
         )
         return None
-    named = metric if metric in ("manhattan", "chebyshev", "cosine") else "euclidean"
-    written = np.concatenate([data.candidates(row) for row in range(data.n_rows)])
+    named = metric if metric in ("manhattan", "chebyshev", "cosine", "hamming") else "euclidean"
+    written: Any = np.concatenate([data.candidates(row) for row in range(data.n_rows)])
+    asked: Any = points.vectors
+    if isinstance(trees := data.space, Trees):  # both search among the same leaves
+        written, asked, named = trees.apply(written), trees.apply(asked), "hamming"
     model = NearestNeighbors(n_neighbors=k, metric=named).fit(written)
-    return lambda: model.kneighbors(points.vectors)
+    return lambda: model.kneighbors(asked)
 
 
 def _best(task: Callable[[], Any], repeat: int) -> tuple[float, float]:

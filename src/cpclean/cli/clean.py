@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,14 @@ import click
 
 from cpclean.analysis.words import count
 from cpclean.cli.mistakes import INTERRUPTED, Mistake, note
-from cpclean.cli.options import Training, Validation, training_options, validation_options
+from cpclean.cli.options import (
+    STRATEGIES,
+    Training,
+    Validation,
+    sure_option,
+    training_options,
+    validation_options,
+)
 from cpclean.cli.output import (
     check_package,
     check_writable,
@@ -23,15 +30,16 @@ from cpclean.cli.output import (
 )
 from cpclean.cli.questions import progress
 from cpclean.cli.sessions import (
+    WayOfAsking,
     belongings,
     open_session,
     table_of,
     tell_completions,
     tell_draws,
+    tell_level,
 )
 from cpclean.cli.tasks import open_given
 from cpclean.intake.formats import SUFFIXES
-from cpclean.intake.notes import Note
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,6 +55,7 @@ if TYPE_CHECKING:
 @click.command(short_help="Ask row by row, and write the cleaned table.")
 @training_options
 @validation_options
+@sure_option
 @click.option(
     "--log",
     metavar="FILE",
@@ -61,15 +70,15 @@ if TYPE_CHECKING:
 @click.option(
     "--fill",
     type=click.Choice(["default", "likely"]),
-    help="Fill the other holes of training rows too: with the column's mean or most frequent "
-    "value, or with the likeliest candidate.  [default: leave them as they are]",
+    help="Fill all other holes too: with the column's mean or most frequent value, or with the "
+    "likeliest value; in rows held out, without looking at their label.  [default: "
+    "leave them as they are]",
 )
 @click.option(
     "--strategy",
-    type=click.Choice(["cpclean", "random", "cells"]),
-    default="cpclean",
-    show_default=True,
-    help="What to ask about next. cells: single cells instead of rows.",
+    type=click.Choice(STRATEGIES),
+    help="What to ask about next. cells: single cells instead of rows.  [default: the one that "
+    "needs fewest answers, or as in the log]",
 )
 @click.option(
     "--budget",
@@ -82,7 +91,7 @@ if TYPE_CHECKING:
     type=click.FloatRange(0, 1),
     default=1.0,
     metavar="SHARE",
-    help="Stop when this share of the predictions is certain.  [default: 1]",
+    help="Stop when this share of the predictions is settled.  [default: 1]",
 )
 @click.option(
     "--oracle",
@@ -98,10 +107,11 @@ if TYPE_CHECKING:
 def clean(
     training: Training,
     validation: Validation,
+    sure: float | str | None,
     log: str | None,
     out: str | None,
     fill: str | None,
-    strategy: str,
+    strategy: str | None,
     budget: int | None,
     until: float,
     oracle: str | None,
@@ -111,13 +121,14 @@ def clean(
     """Ask about the rows that matter most, and write the cleaned table.
 
     FILE is the training table, with holes. You are asked for the row whose true values would settle
-    most predictions, until all of them are certain or you stop. Every answer is saved in the log
-    before the next question is asked: after Ctrl-C, or if the computer dies, the same command
-    continues where it was. Answers can be piped in, one per line.
+    most predictions, until all of them are certain or you stop; with --sure 0.95, until all are
+    certain or 95% sure, which takes far fewer answers. Every answer is saved in the log before the
+    next question is asked: after Ctrl-C, or if the computer dies, the same command continues where
+    it was, also with another --sure. Answers can be piped in, one per line.
 
     \b
     Example:
-      cpclean clean train.csv --label y --val val.csv
+      cpclean clean train.csv --label y --val val.csv --sure 0.95
       cpclean clean train.csv --label y --oracle truth.csv --out cleaned.csv
     """
     from cpclean.cli.oracle import true_rows
@@ -130,9 +141,11 @@ def clean(
         opened = open_given(training, validation)
         task = opened.task
         truth = None if oracle is None else true_rows(oracle, training, task)
-    settings = {"strategy": strategy, "budget": budget, "target_share": until}
-    belongs = belongings(task, training, validation, strategy)
+    asking = WayOfAsking.of(sure, strategy, places.log)
+    settings = {**asdict(asking), "budget": budget, "target_share": until}
+    belongs = belongings(task, training, validation, asking)
     with Journal(places.log, belongs) as journal:
+        tell_level(asking, places.log)
         try:
             kept = _kept(journal, task, training, validation, settings)
             _greet(console, kept, task, training, validation, places.log)
@@ -140,7 +153,9 @@ def clean(
                 from cpclean.cli.dialogue import Dialogue
 
                 lines = opened.source.has_lines(len(opened.original.frame))
-                Dialogue(kept, task, console, lines).run()
+                text = opened.original.text
+                decimal = "." if text is None else text.decimal
+                Dialogue(kept, task, console, lines, decimal).run()
             else:
                 from cpclean.cli.oracle import answer_all
 
@@ -152,7 +167,9 @@ def clean(
         # A table from an earlier run may have answers that have been undone since.
         again = journal.resumed and Path(places.out).exists()
         places = replace(places, named=places.named or again)
-        _end(console, kept.session, opened, places, fill, as_json)
+        _end(console, kept.session, opened, places, _Filling(fill, training.prior), as_json)
+    if not as_json:
+        _look_back(console, kept.session)
 
 
 # -- before ------------------------------------------------------------------------------------
@@ -187,6 +204,14 @@ class _Places:
                     "file."
                 )
         return cls(kept, str(place), out is not None)
+
+
+@dataclass(frozen=True)
+class _Filling:
+    """What holes are filled with that nobody answered."""
+
+    fill: str | None
+    prior: str
 
 
 def _check_files(
@@ -233,9 +258,6 @@ def _greet(
     table, session, journal = table_of(task), kept.session, kept.journal
     for words in journal.notes:
         note(words)
-    for one in table.report:
-        if one.decision.code in ("row_number", "identifier"):
-            note(Note(one.decision.code, one.name, values={"distinct": one.distinct}))
     tell_draws(task, training)
     tell_completions(task)
     points = (
@@ -247,11 +269,11 @@ def _greet(
         f"[bold]{escape(training.file)}[/]: {table.n_rows:,} rows with {len(table.names)} columns, "
         f"{len(table.dataset.dirty_rows):,} of them with holes; {escape(points)}."
     )
-    console.print(f"{progress(session)}, whatever the missing values are.")
+    console.print(f"{progress(session)}.")
     if journal.resumed:
         skipped = sum("skip" in entry for entry in journal.entries)
         also = f" and {skipped} skipped" if skipped else ""
-        answers = len(journal.entries) - skipped
+        answers = _answers(journal)
         console.print(
             f"Continuing from {escape(str(log))}: {count(answers, 'answer')}{also} so far."
         )
@@ -262,8 +284,12 @@ def _greet(
 # -- after -------------------------------------------------------------------------------------
 
 
+def _answers(journal: Journal) -> int:
+    return sum("candidate" in entry or "value" in entry for entry in journal.entries)
+
+
 def _stopped_short(journal: Journal, log: Path) -> None:
-    have = sum("skip" not in entry for entry in journal.entries)
+    have = _answers(journal)
     where = f"{log} has {count(have, 'answer')}; the same command continues from there."
     click.echo(f"\nInterrupted. {where if have else 'Nothing was answered.'}", err=True)
     raise click.exceptions.Exit(INTERRUPTED)
@@ -274,21 +300,24 @@ def _end(
     session: CleaningSession,
     opened: Opened,
     places: _Places,
-    fill: str | None,
+    filling: _Filling,
     as_json: bool,
 ) -> None:
     """Write the cleaned table, and print what there is now."""
-    from cpclean.cleaning.known_cells import known_cells
+    from cpclean.analysis.certain_words import verdict_counts
+    from cpclean.analysis.fill_words import fill_words
+    from cpclean.cleaning.known_cells import filled_cells
 
     task, table = opened.task, table_of(opened.task)
-    known = known_cells(session, table, task.row_names.tolist(), fill)
-    n_filled = sum(map(len, known.values()))
-    n_left = int(table.holes.sum()) - n_filled
-    if opened.held_out:  # which nobody is asked about
-        n_left += int(task.raw_points.isna().to_numpy().sum())
-    written = places.out if known or places.named else None
+    filled = filled_cells(session, table, task.row_names.tolist(), filling.fill, task.frame)
+    n_filled = sum(map(len, filled.cells.values()))
+    features = opened.original.frame.columns.map(str).isin(table.names)
+    n_left = int(opened.original.frame.loc[:, features].isna().to_numpy().sum()) - n_filled
+    written = places.out if filled.cells or places.named else None
     if written is not None:
-        _write(opened, known, written)
+        _write(opened, filled.cells, written)
+    if filling.fill and (sources := fill_words(filled, filling.fill, filling.prior)):
+        note(f"values of the filled holes: {'; '.join(sources)}.")
     answers = session.answers
     summary = {
         "answers": len(session.history),
@@ -297,6 +326,7 @@ def _end(
         "points": len(session.certain),
         "certain": int(session.certain.sum()),
         "certain_share": session.certain_share,
+        **verdict_counts(session.view),
         "stopped": session.stopped,
         "holes_filled": n_filled,
         "holes_left": n_left,
@@ -322,13 +352,11 @@ def _write(opened: Opened, known: KnownCells, out: str) -> None:
 def _tell(console: Console, session: CleaningSession, summary: dict[str, Any]) -> None:
     from rich.markup import escape
 
+    from cpclean.analysis.certain_words import can_stop
+
     console.print()
-    if session.certain.all():
-        what = "completions of " if len(session.view.points.mixtures) else ""
-        console.print(
-            f"[bold green]All {what}{summary['points']:,} predictions are certain: you can stop "
-            "now.[/] Nothing that is still missing could change any of them."
-        )
+    if words := can_stop(session.view):
+        console.print(f"[bold green]{words[0]}[/] {words[1]}")
     else:
         reason = f" No more questions: {session.stopped}." if session.stopped else ""
         console.print(f"{progress(session)} after {count(summary['answers'], 'answer')}.{reason}")
@@ -341,6 +369,17 @@ def _tell(console: Console, session: CleaningSession, summary: dict[str, Any]) -
         console.print("Nothing is answered, so no table is written.")
     if summary["log"] is not None:
         console.print(f"Answers: {escape(summary['log'])} (the same command continues from there)")
+
+
+def _look_back(console: Console, session: CleaningSession) -> None:
+    """Print what the answers were good for, and how new rows would fare; Ctrl-C ends it."""
+    from cpclean.analysis.looking_back import looking_back
+
+    try:
+        for sentence in looking_back(session):
+            console.print(sentence)
+    except KeyboardInterrupt:
+        console.print("Interrupted. Everything is saved.")
 
 
 def _are(n: int, of: str) -> str:

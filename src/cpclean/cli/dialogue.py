@@ -11,7 +11,15 @@ import click
 
 from cpclean.cli.mistakes import Mistake, in_options
 from cpclean.cli.output import working
-from cpclean.cli.questions import HELP, holes_of, in_words, listed, show
+from cpclean.cli.questions import (
+    HELP,
+    hole_by_hole,
+    holes_of,
+    in_words,
+    listed,
+    progress,
+    show,
+)
 from cpclean.cli.sessions import table_of
 from cpclean.cli.typed_cells import column_named, described, typed_values, unusual
 
@@ -24,7 +32,7 @@ if TYPE_CHECKING:
     from cpclean.storage.saved_session import SavedSession
 
 _WORDS = {"skip": "s", "undo": "u", "back": "u", "quit": "q", "stop": "q", "exit": "q",
-          "help": "?", "h": "?", "more": "more", "m": "more"}  # fmt: skip
+          "help": "?", "h": "?", "more": "more", "m": "more", "refit": "refit"}  # fmt: skip
 
 
 class Dialogue:
@@ -38,10 +46,15 @@ class Dialogue:
         Where questions are printed.
     lines : bool
         Whether row 0 is line 2 of the file.
+    decimal : str
+        The decimal sign of the file.
     """
 
-    def __init__(self, kept: SavedSession, task: Task, console: Console, lines: bool) -> None:
+    def __init__(
+        self, kept: SavedSession, task: Task, console: Console, lines: bool, decimal: str = "."
+    ) -> None:
         self._kept, self._task, self._console, self._lines = kept, task, console, lines
+        self._decimal = decimal
         self._table = table_of(task)
         self._session = kept.session
         self._line_editing = sys.stdin.isatty() and sys.stdout.isatty() and not console.stderr
@@ -59,16 +72,17 @@ class Dialogue:
     def _about(self, question: Question) -> bool:
         """Ask until the question is answered; False if the person stops."""
         numbers = listed(question)
+        answers = "Column=value" if hole_by_hole(question) else "Number, column=value"
         self._show(question, numbers)
         start = time.monotonic()
         while True:
-            line = self._read("Number, column=value, s skip, u undo, q quit, ? help > ")
+            line = self._read(f"{answers}, s skip, u undo, q quit, ? help > ")
             command = "q" if line is None else _WORDS.get(line.lower(), line)
             if command == "q":
                 return False
             if command == "more":
                 numbers = listed(question, more=True)
-                self._show(question, numbers)
+                self._show(question, numbers, more=True)
                 continue
             try:
                 if self._obeyed(question, command, numbers, time.monotonic() - start):
@@ -76,13 +90,14 @@ class Dialogue:
             except Mistake as mistake:
                 self._console.print(mistake.message, style="red", markup=False)
 
-    def _show(self, question: Question, numbers: list[int]) -> None:
-        show(self._console, self._session, self._task, question, numbers, self._lines)
+    def _show(self, question: Question, numbers: list[int], more: bool = False) -> None:
+        show(self._console, self._session, self._task, question, numbers, self._lines, more)
 
     def _obeyed(self, question: Question, command: str, numbers: list[int], took: float) -> bool:
         """Do what a line asks for; False if the question is still open."""
         if not command:
-            raise Mistake("type the number of a candidate, or ? for help.")
+            what = "column=value" if hole_by_hole(question) else "the number of a candidate"
+            raise Mistake(f"type {what}, or ? for help.")
         if command == "?":
             self._console.print(HELP, markup=False)
             return False
@@ -92,6 +107,8 @@ class Dialogue:
             return False
         if command == "u":
             return self._undo(took)
+        if command == "refit":
+            return self._refit(took)
         if command == "s":
             self._taken(
                 lambda: self._kept.skip(question.row, seconds=took, **self._in_file(question))
@@ -104,11 +121,17 @@ class Dialogue:
     def _answer(self, question: Question, command: str, numbers: list[int]) -> dict[str, Any]:
         """The answer that a number or typed values make, as `tell` expects it."""
         if not command.lstrip("+-").isdecimal():
-            values = typed_values(command, self._table, holes_of(question))
+            holes = holes_of(question)
+            values = self._taken(lambda: typed_values(command, self._table, holes, self._decimal))
             for name, value in values.items():
                 if remark := unusual(column_named(self._table, name), value):
                     self._console.print(f"{remark} It is saved; u undoes it.", markup=False)
             return {"value": values}
+        if hole_by_hole(question):
+            raise Mistake(
+                f"the combinations of so many holes are not numbered; got {command}. Type "
+                f"column=value, such as {holes_of(question)[0]}=..., or s to skip."
+            )
         if not 1 <= int(command) <= len(numbers):
             raise Mistake(f"the candidates are 1 to {len(numbers)}; got {command}.")
         chosen = question.answer(numbers[int(command) - 1])
@@ -131,11 +154,27 @@ class Dialogue:
         text = f"Row {self._number(row)}: {known}. {_did(record)}"
         self._console.print(text, style="green", markup=False)
 
+    def _refit(self, took: float) -> bool:
+        before = len(self._session.answers)
+        with working("Learning the trees"):
+            self._taken(lambda: self._kept.refit(seconds=took))
+        if len(self._session.answers) == before:
+            raise Mistake("nothing has been answered since the trees were learnt.")
+        self._console.print(
+            f"The trees are learnt anew from what is known now. {progress(self._session)}.",
+            style="green",
+            markup=False,
+        )
+        return True
+
     def _undo(self, took: float) -> bool:
         if not self._session.answers:
             raise Mistake("there is no answer to undo.")
         last = self._session.answers[-1]
         self._taken(lambda: self._kept.undo(seconds=took))
+        if "refit" in last:
+            self._console.print("Undone: the trees are those from before.", style="green")
+            return True
         what = "is not skipped any more" if "skip" in last else "is open again"
         self._console.print(f"Undone: row {self._number(last['row'])} {what}.", style="green")
         return True
@@ -153,7 +192,7 @@ class Dialogue:
     # -- plumbing ----------------------------------------------------------------------------
 
     def _taken(self, step: Any) -> Any:
-        """Do something that is saved in the log; on a terminal, it can be tried again."""
+        """Do something that can be tried again if it is refused or, on a terminal, not saved."""
         from cpclean.errors import CPCleanError
         from cpclean.storage.journal import NotSavedError
 
@@ -203,7 +242,7 @@ def _did(record: Record) -> str:
     if record.settled:
         words = f"{record.settled} prediction{'s are' if record.settled > 1 else ' is'} settled"
     if record.unsettled:
-        words += f", {len(record.unsettled)} became uncertain again"
+        words += f", {len(record.unsettled)} became open again"
     return f"{words}."
 
 

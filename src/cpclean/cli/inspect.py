@@ -4,132 +4,202 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from cpclean.analysis.words import percent
+from cpclean.analysis.words import about_percent, percent
 from cpclean.cli.mistakes import in_options
-from cpclean.cli.options import Training, Validation, training_options, validation_options
+from cpclean.cli.options import (
+    Training,
+    Validation,
+    level_of,
+    sure_option,
+    training_options,
+    validation_options,
+)
 from cpclean.cli.output import drawn, print_text, terminal, working
 from cpclean.cli.sessions import open_session, table_of, tell_completions, tell_draws
-from cpclean.cli.tasks import kinds_of, open_given
+from cpclean.cli.tasks import column_remarks, model_of, open_given
 
 if TYPE_CHECKING:
     from cpclean.analysis.column_effects import ColumnEffect
     from cpclean.analysis.summary import Summary
+    from cpclean.data.table import IncompleteTable
     from cpclean.data.task import Task
+    from cpclean.intake.notes import Note
+    from cpclean.intake.open_task import Opened
 
 
 @click.command(short_help="Do the missing values of a table matter, and where?")
 @training_options
 @validation_options
+@sure_option
 @click.option(
     "--samples",
     type=click.IntRange(min=1),
-    default=10,
-    show_default=True,
-    help="How often the holes of a column are filled to see what cleaning it would achieve.",
+    help="How often the holes of a column are filled to see what cleaning it would achieve.  "
+    "[default: 10, or 5 if rows are represented by draws, 3 among leaves]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
-def inspect(training: Training, validation: Validation, samples: int, as_json: bool) -> None:
+def inspect(
+    training: Training,
+    validation: Validation,
+    sure: float | str | None,
+    samples: int | None,
+    as_json: bool,
+) -> None:
     """Does missingness matter here: for how many predictions, and which columns matter most?
 
-    FILE is the training table, with holes. For each column: its holes, and the share of
-    predictions that would be certain if this column alone were clean. Its true values are not
-    known, so the holes are filled a few times, as likely as the prior says; the share is the mean,
-    with the lowest and the highest. Then: what the first ten rows would achieve, and advice.
+    FILE is the training table, with holes. Predictions are certain, 95% sure, or open. For each
+    column: its holes, the share of predictions that would be certain if this column alone were
+    clean, and how many of the open ones would be settled: certain or, with --sure, that sure. Its
+    true values are not known, so the holes are filled a few times, as likely as the prior says; the
+    share is the mean, with the lowest and the highest. Then: what the first rows would achieve, and
+    advice.
 
     \b
     Example:
       cpclean inspect train.csv --label y
+      cpclean inspect train.csv --label y --sure 0.95
       cpclean inspect train.csv --label y --val val.csv --json
     """
     from cpclean.analysis.advice import advice
     from cpclean.intake.formats import plain
 
     with working("Reading"):
-        task = open_given(training, validation).task
+        opened = open_given(training, validation)
+        task = opened.task
     with working("Looking at the predictions"):
-        facts = looked_at(task, training)
+        level = level_of(sure)
+        facts = looked_at(task, training, level)
         tell_draws(task, training)
         tell_completions(task)
-    with working("Looking at the columns") as say:
-        effects = effects_of(
-            task, training, samples, validation.seed, lambda name: say(f"Looking at {name}")
-        )
-    sentences = [*advice(facts, effects), *remarks(task, training)]
+    accuracies = accuracies_of(opened, training, facts.accuracy)
+    effects = effects_of(task, training, samples or samples_for(task), validation.seed, level)
+    sentences = [*advice(facts, effects), *map(_sentence, column_remarks(task, training))]
     if as_json:
-        found = {"table": asdict(facts), "columns": list(map(asdict, effects)), "advice": sentences}
+        found = {
+            "table": asdict(facts),
+            "space": space_of(table_of(task)),
+            "validation_accuracy": accuracies,
+            "columns": list(map(asdict, effects)),
+            "advice": sentences,
+        }
         print_text(json.dumps(plain(found), indent=2, ensure_ascii=False) + "\n")
         return
-    _print(facts, effects, sentences)
+    _print(facts, accuracies, effects, sentences)
 
 
-def looked_at(task: Task, training: Training) -> Summary:
+def looked_at(task: Task, training: Training, sure: float | None = None) -> Summary:
     """The facts about a task, with rows numbered as in the file."""
     from cpclean.analysis.summary import summary
 
-    facts = summary(open_session(task, training))
+    facts = summary(open_session(task, training, sure=sure))
     return replace(facts, first_rows=tuple(task.row_names[list(facts.first_rows)].tolist()))
 
 
+def samples_for(task: Task) -> int:
+    """How often columns are filled: less often where it takes longer to see what that achieves."""
+    if task.dataset.is_exact:
+        return 10
+    return 5 if task.dataset.space is None else 3
+
+
+def space_of(table: IncompleteTable) -> str:
+    """The name of a table's space."""
+    return "plain" if table.leaves is None else table.leaves.kind
+
+
+def accuracies_of(opened: Opened, training: Training, accuracy: float | None) -> dict[str, float]:
+    """Validation accuracy in the space of a task and, beside it, in the plain space or the forest.
+
+    Nothing without labels; nothing beside the plain space if the table cannot have a forest.
+    """
+    from cpclean.analysis.predictions import accuracy_of
+    from cpclean.progress_bar import progress_bar
+    from cpclean.queries.model import usual_model
+
+    if accuracy is None:
+        return {}
+    own = space_of(table_of(opened.task))
+    found = {own: accuracy}
+    other = "forest" if own == "plain" else "plain"
+    console = terminal(stderr=True)
+    with progress_bar(2, f"Learning the {other} space", console=console, transient=True) as follow:
+        beside = opened.in_space(other)
+        if beside is None:
+            return found
+        follow(1, f"Predicting in the {other} space")
+        model = usual_model(beside.dataset, training.neighbors)
+        return {**found, other: accuracy_of(beside, model)}
+
+
 def effects_of(
-    task: Task, training: Training, samples: int, seed: int, progress: Any = None
+    task: Task, training: Training, samples: int, seed: int, sure: float | None = None
 ) -> list[ColumnEffect]:
-    """What cleaning each column of a task would achieve."""
+    """What cleaning each column of a task would achieve, with a bar that shows how far it is."""
     from cpclean.analysis.column_effects import column_effects
-    from cpclean.queries.model import Model
+    from cpclean.progress_bar import progress_bar
 
-    return column_effects(
-        table_of(task),
-        task.points,
-        Model(training.neighbors, training.metric),
-        samples,
-        seed,
-        progress=progress,
-    )
-
-
-def remarks(task: Task, training: Training) -> list[str]:
-    """What was decided about columns, if a person might decide differently."""
-    from cpclean.data.domains import plain_frame
-    from cpclean.data.frames import columns_from
-    from cpclean.intake.remarks import column_notes
-
-    table = table_of(task)
-    kinds = {name: kind for name, kind in kinds_of(training).items() if name in table.names}
-    columns = columns_from(plain_frame(task.frame)[list(table.names)], kinds, training.null)
-    notes = column_notes(columns, {one.name: one.decision for one in table.report})
-    return [words[:1].upper() + words[1:] for words in map(in_options, notes)]
+    names = list(table_of(task).names)
+    words = "Looking at the columns"
+    with progress_bar(len(names), words, console=terminal(stderr=True), transient=True) as follow:
+        return column_effects(
+            table_of(task),
+            task.points,
+            model_of(task, training),
+            samples,
+            seed,
+            sure=sure,
+            progress=lambda name: follow(names.index(name), f"Looking at {name}"),
+        )
 
 
-def _print(facts: Summary, effects: list[ColumnEffect], sentences: list[str]) -> None:
+def _sentence(about: Note) -> str:
+    words = in_options(about)
+    return words[:1].upper() + words[1:]
+
+
+def _print(
+    facts: Summary,
+    accuracies: dict[str, float],
+    effects: list[ColumnEffect],
+    sentences: list[str],
+) -> None:
     import pandas as pd
     from rich.markup import escape
+
+    from cpclean.analysis.column_effects import sample_in_words
 
     console = terminal()
     worlds = "1 world" if facts.worlds == "1" else f"{facts.worlds} worlds"
     cells = "1 cell" if facts.cells_missing == 1 else f"{facts.cells_missing:,} cells"
     console.print(
-        f"{facts.rows:,} rows to learn from, {facts.rows_with_holes:,} with holes; {cells} "
+        f"{facts.rows:,} training rows, {facts.rows_with_holes:,} with holes; {cells} "
         f"missing: {worlds}.\n"
-        f"{_certain(facts)}; mean entropy {facts.mean_entropy:.4f} nats."
+        f"{_verdicts(facts)}.\n"
+        f"Mean entropy: {facts.mean_entropy:.4f} nats."
     )
-    with_holes = [one for one in effects if one.holes]
+    if accuracies:
+        each = [f"{percent(one)} in the {space} space" for space, one in accuracies.items()]
+        console.print(f"Validation accuracy: {', '.join(each)}.")
+    with_holes, n_open = [one for one in effects if one.holes], facts.unsettled
     if with_holes:
         shown = pd.DataFrame(
             {
                 "column": [one.name for one in with_holes],
-                "kind": [one.kind for one in with_holes],
                 "holes": [one.holes for one in with_holes],
-                "certain if clean": [percent(one.certain_if_clean) for one in with_holes],
+                "certain if clean": list(map(_if_clean, with_holes)),
                 "lowest-highest": [
                     f"{percent(one.low)} to {percent(one.high)}" for one in with_holes
                 ],
+                "settles": [f"{one.of_open(n_open):,} of {n_open:,}" for one in with_holes],
             }
         )
-        console.print(drawn(shown, right=("certain if clean", "lowest-highest")))
+        console.print(drawn(shown, right=tuple(shown.columns[2:])))
+    if words := sample_in_words(effects):
+        console.print(words)
     if 0 < len(with_holes) < len(effects):
         others = len(effects) - len(with_holes)
         console.print(f"{_columns(others)} no holes.")
@@ -138,14 +208,13 @@ def _print(facts: Summary, effects: list[ColumnEffect], sentences: list[str]) ->
         console.print(f"{mark} {escape(sentence)}", soft_wrap=False)
 
 
-def _certain(facts: Summary) -> str:
-    from cpclean.analysis.certain_words import certain_words
+def _if_clean(effect: ColumnEffect) -> str:
+    return (about_percent if effect.sample else percent)(effect.certain_if_clean)
 
-    share = f"[bold]{percent(facts.certain_share)}[/]"
-    if not facts.points_with_holes:
-        return f"{share} of {facts.points:,} predictions are certain"
-    told = (facts.certain, facts.points, facts.certain_share, facts.points_with_holes)
-    return certain_words(*told).replace(percent(facts.certain_share), share, 1)
+
+def _verdicts(facts: Summary) -> str:
+    share = percent(facts.settled_share)
+    return str(facts.standing).replace(share, f"[bold]{share}[/]", 1)
 
 
 def _columns(number: int) -> str:

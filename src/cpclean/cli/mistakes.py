@@ -106,12 +106,17 @@ def in_options(about: Note | Exception) -> str:
 
 def note(about: Note | Warning | str) -> None:
     """Print a note on stderr, once per command."""
-    text = about if isinstance(about, str) else in_options(about)
+    tell(f"Note: {about if isinstance(about, str) else in_options(about)}")
+
+
+def tell(text: str) -> None:
+    """Print a line on stderr, once per command."""
     context = click.get_current_context(silent=True)
     before: set[str] = set() if context is None else context.meta.setdefault(__name__, set())
     if text not in before:
         before.add(text)
-        click.echo(f"Note: {text}", err=True)
+        # Not by click.echo, which would write into the line of a status that is being shown.
+        print(text, file=sys.stderr or sys.stdout, flush=True)
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -4,30 +4,41 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass, fields
-from typing import Any, TypeVar
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import click
 
-METRICS = ("euclidean", "manhattan", "chebyshev", "cosine", "linear", "rbf")
+METRICS = ("euclidean", "manhattan", "chebyshev", "cosine", "linear", "rbf", "hamming")
 KINDS = ("numeric", "categorical", "boolean", "date", "duration")
 PRIORS = ("label", "observed", "uniform", "holoclean")
-# As tables have them, whose module takes a while to load.
-MAX_EXACT = 5**4
-N_DRAWS = 64
+SPACES = ("plain", "forest", "random")
+STRATEGIES = ("cpclean", "relative", "roots", "random", "cells")
+# As tables and models have them, whose modules take a while to load.
+MAX_EXACT, MAX_EXACT_LEAVES = 5**4, 5**3
+N_DRAWS, N_DRAWS_LEAVES = 160, 64
+N_PLAIN, N_LEAVES = 3, 15
+# Metrics that mean something among the leaves of trees.
+LEAF_METRICS = ("hamming", "euclidean", "rbf", "manhattan", "cosine", "linear")
+# The space that most commands are in where nobody says; the others keep to the paper's.
+USUAL_SPACE = "forest"
+PAPER_SPACE = "plain"
+
+# What --sure is where only certain predictions are settled, although a log or project says more.
+CERTAIN = "certain"
 
 Command = Callable[..., Any]
-Given = TypeVar("Given")
 
 
 @dataclass(frozen=True)
 class Training:
-    """The training table and how it is read, as options name them."""
+    """The training table and how it is read, as options name them; None: as usual in the space."""
 
     file: str
     label: str
-    neighbors: int
-    metric: str
+    space: str
+    neighbors: int | None
+    metric: str | None
     repairs: str
     prior: str
     null: tuple[str, ...]
@@ -39,8 +50,8 @@ class Training:
     encoding: str = "utf-8"
     decimal: str = "."
     drop_empty: bool = False
-    max_exact: int = MAX_EXACT
-    draws: int = N_DRAWS
+    max_exact: int | None = None
+    draws: int | None = None
 
 
 @dataclass(frozen=True)
@@ -54,29 +65,80 @@ class Validation:
 
 def training_options(command: Command) -> Command:
     """Give a command FILE, --label and the other options as one argument, `training`."""
-    return _training_options(command, required=True)
+    return _training_options(command, required=True, paper=False)
 
 
 def optional_training_options(command: Command) -> Command:
     """The same for a command that works without a file: both are "" then."""
-    return _training_options(command, required=False)
+    return _training_options(command, required=False, paper=False)
 
 
-def _training_options(command: Command, required: bool) -> Command:
+def paper_options(command: Command) -> Command:
+    """As `training_options`, for a command that is in the paper's space unless told otherwise."""
+    return _training_options(command, required=True, paper=True)
+
+
+def simulation_options(command: Command) -> Command:
+    """As `paper_options`, for a command with --truth: without it, the space is the usual one.
+
+    If nobody names a space, it is "" until `in_space` decides.
+    """
+    return _training_options(command, required=True, paper=None)
+
+
+def in_space(training: Training, *, paper: bool) -> Training:
+    """Decide about the space of `simulation_options`."""
+    return replace(training, space=_space(training.space or None, training.metric, paper))
+
+
+def optional_paper_options(command: Command) -> Command:
+    """As `optional_training_options`, in the paper's space unless told otherwise."""
+    return _training_options(command, required=False, paper=True)
+
+
+def _training_options(command: Command, *, required: bool, paper: bool | None) -> Command:
     absent: dict[str, Any] = {"required": True} if required else {"default": ""}
+    usual = f"{USUAL_SPACE}; {PAPER_SPACE} if --metric is given"
+    if paper is None:
+        usual = f"{PAPER_SPACE} with --truth; without it, {usual}"
+
+    def training(**own: Any) -> Training:
+        undecided = paper is None and own["space"] is None
+        space = "" if undecided else _space(own["space"], own["metric"], bool(paper))
+        return Training(**{**own, "space": space})
+
     return _packed(
         command,
         "training",
-        Training,
+        training,
+        [one.name for one in fields(Training)],
         click.argument("file", **absent),
         click.option("--label", "-l", metavar="COLUMN", help="The label column.", **absent),
+        *_model_options(PAPER_SPACE if paper else usual),
+        *_reading_options(),
+        *_draws_options(),
+    )
+
+
+def _model_options(usual: str) -> list[Command]:
+    """What is asked of the table: where, of how many neighbours, with which candidates."""
+    return [
         click.option(
-            "--neighbors", "-k", type=int, default=3, show_default=True, metavar="K",
-            help="How many nearest neighbours vote.",
+            "--space", type=click.Choice(SPACES),
+            help="The space in which distances are measured. plain: scaled columns. forest: the "
+            "leaves of a random forest, far more accurate; two rows are as far apart as the number "
+            "of trees that tell them apart. random: the same with random splits, which look at no "
+            f"label. What is certain is certain given the space.  [default: {usual}]",
         ),
         click.option(
-            "--metric", type=click.Choice(METRICS), default="euclidean", show_default=True,
-            help="How distances between rows are measured.",
+            "--neighbors", "-k", type=int, metavar="K",
+            help=f"How many nearest neighbours vote.  [default: {N_PLAIN} in the plain space, "
+            f"{N_LEAVES} among leaves]",
+        ),
+        click.option(
+            "--metric", type=click.Choice(METRICS),
+            help="How distances between rows are measured in the plain space.  [default: "
+            "euclidean]",
         ),
         click.option(
             "--repairs", type=click.Choice(["default", "observed", "holoclean"]), default="default",
@@ -88,6 +150,12 @@ def _training_options(command: Command, required: bool) -> Command:
             "--prior", type=click.Choice(PRIORS), default="label", show_default=True,
             help="How likely each candidate is.",
         ),
+    ]  # fmt: skip
+
+
+def _reading_options() -> list[Command]:
+    """How the file is written, and what of it counts."""
+    return [
         click.option(
             "--null", multiple=True, metavar="TEXT",
             help="Text that means a missing value, such as '?'; may be repeated.",
@@ -123,18 +191,38 @@ def _training_options(command: Command, required: bool) -> Command:
             "--decimal", type=click.Choice([".", ","]), default=".",
             help="The decimal sign in text files.  [default: .]",
         ),
+    ]  # fmt: skip
+
+
+def _draws_options() -> list[Command]:
+    """Which rows are represented by draws, and by how many."""
+    return [
         click.option(
-            "--max-exact", type=click.IntRange(min=1), default=MAX_EXACT, show_default=True,
-            metavar="N",
+            "--max-exact", type=click.IntRange(min=1), metavar="N",
             help="Rows whose holes can be filled in more ways than this are represented by draws "
-            "in shares and gains, rows to predict beyond a fifth of it; what is certain is proved "
-            "for all ways.",
+            "in shares and gains; for rows to predict, the limit is a fifth of it. What is certain "
+            f"is proved for all ways.  [default: {MAX_EXACT}, or {MAX_EXACT_LEAVES} among leaves]",
         ),
         click.option(
-            "--draws", type=click.IntRange(min=2), default=N_DRAWS, show_default=True, metavar="N",
-            help="How many draws represent such a row.",
+            "--draws", type=click.IntRange(min=2), metavar="N",
+            help="How many draws represent such a row.  "
+            f"[default: {N_DRAWS}, or {N_DRAWS_LEAVES} among leaves]",
         ),
-    )  # fmt: skip
+    ]  # fmt: skip
+
+
+def _space(given: str | None, metric: str | None, paper: bool) -> str:
+    """The space that is meant: a metric alone means the plain one."""
+    if given is None:
+        return PAPER_SPACE if paper or metric is not None else USUAL_SPACE
+    if given != "plain" and metric is not None and metric not in LEAF_METRICS:
+        raise click.BadParameter(
+            f"with --space {given}, rows are as far apart as the number of trees that tell them "
+            f"apart, and --metric {metric} has no meaning. Leave out --metric, or use --space "
+            "plain.",
+            param_hint="--metric",
+        )
+    return given
 
 
 def _sign(ctx: click.Context, option: click.Parameter, given: str | None) -> str | None:
@@ -153,12 +241,44 @@ def _known_encoding(ctx: click.Context, option: click.Parameter, given: str) -> 
         raise click.BadParameter(f"unknown encoding {given!r}; try latin-1.") from None
 
 
+def sure_option(command: Command) -> Command:
+    """Give a command --sure: a level, CERTAIN, or None if nobody says."""
+    return click.option(
+        "--sure", metavar="LEVEL", callback=_level,
+        help="When a prediction is settled: if it is certain, or if one label holds at least this "
+        "share of the prior mass, such as 0.95. `certain`: only if it is certain.  [default: "
+        "certain]",
+    )(command)  # fmt: skip
+
+
+def _level(ctx: click.Context, option: click.Parameter, given: str | None) -> float | str | None:
+    if given is None or given == CERTAIN:
+        return given
+    try:
+        level = float(given)
+    except ValueError:
+        level = 0.0
+    if not 0.5 < level < 1:
+        raise click.BadParameter(
+            "a level must be a number between 0.5 and 1, both excluded, such as 0.95; got "
+            f"{given!r}. For predictions that are the same in every world, use {CERTAIN}.",
+            param_hint="--sure",
+        )
+    return level
+
+
+def level_of(sure: float | str | None, begun: float | None = None) -> float | None:
+    """The level that --sure means; where nobody says, the one that was begun with."""
+    return begun if sure is None else sure if isinstance(sure, float) else None
+
+
 def validation_options(command: Command) -> Command:
     """Give a command --val, --val-share and --seed as one argument, `validation`."""
     return _packed(
         command,
         "validation",
         Validation,
+        [one.name for one in fields(Validation)],
         click.option(
             "--val", metavar="FILE",
             help="Rows to predict, with or without labels; they may have holes, too.",
@@ -175,13 +295,15 @@ def validation_options(command: Command) -> Command:
     )  # fmt: skip
 
 
-def _packed(command: Command, name: str, kind: type[Given], *options: Command) -> Command:
-    """The command with these options, passed on as one argument."""
+def _packed(
+    command: Command, name: str, made: Callable[..., Any], names: list[str], *options: Command
+) -> Command:
+    """The command with these options, passed on as one argument, which is made of them by name."""
 
     @functools.wraps(command)
     def packing(**given: Any) -> Any:
-        own = {field.name: given.pop(field.name) for field in fields(kind)}  # type: ignore[arg-type]
-        return command(**given, **{name: kind(**own)})
+        own = {one: given.pop(one) for one in names}
+        return command(**given, **{name: made(**own)})
 
     for option in reversed(options):
         packing = option(packing)

@@ -91,7 +91,8 @@ def answer_all(kept: SavedSession, task: Task, truth: Any, exact: bool) -> None:
     total = total if session.budget is None else min(total, session.budget)
 
     def words() -> str:
-        return f"answers: {percent(session.certain_share)} certain"
+        settled = "certain" if session.sure is None else "settled"
+        return f"answers: {percent(session.settled_share)} {settled}"
 
     with progress_bar(total, words(), console=terminal(stderr=True)) as follow:
         while (question := session.ask()) is not None:

@@ -11,12 +11,14 @@ from cpclean.cli.mistakes import note
 from cpclean.cli.options import (
     Training,
     Validation,
+    level_of,
+    sure_option,
     training_options,
     validation_options,
 )
 from cpclean.cli.output import for_people, output_options, ready, terminal, working, write
 from cpclean.cli.sessions import tell_draws
-from cpclean.cli.tasks import open_given
+from cpclean.cli.tasks import model_of, open_given
 from cpclean.intake.notes import Note
 
 if TYPE_CHECKING:
@@ -30,40 +32,57 @@ MOST_COUNTED = 10**6
 @click.command(short_help="Which predictions are certain?")
 @training_options
 @validation_options
+@sure_option
 @output_options
-def check(training: Training, validation: Validation, format_: str | None, out: str | None) -> None:
+def check(
+    training: Training,
+    validation: Validation,
+    sure: float | str | None,
+    format_: str | None,
+    out: str | None,
+) -> None:
     """Which predictions are certain: do all worlds agree on the label?
 
     FILE is the training table, with holes. There is one line for every row of --val, or for every
     row held out: its number in its file, whether it is certain, the label that most of the prior
-    mass predicts, and the labels that at least one world predicts. A row to predict may have holes,
-    too: it is certain if the label is the same however they are filled.
+    mass predicts, the verdict (certain; sure: one label holds at least the level of --sure, or
+    0.95, of the prior mass, its estimated error taken off; open), the share of the label, and the
+    labels that at least one world predicts. A row to predict may have holes, too: it is certain if
+    the label is the same however they are filled.
 
     \b
     Example:
       cpclean check train.csv --label y --val val.csv
-      cpclean check train.csv --label y --json > certain.json
+      cpclean check train.csv --label y --sure 0.99 --json > verdicts.json
     """
+    from cpclean.analysis.certain_words import Standing
     from cpclean.queries.certain import possible_labels
     from cpclean.queries.shares import world_shares
+    from cpclean.queries.sureness import LEVEL, sure_by, verdict_words
 
     ready(out)
     task = opened_task(training, validation)
-    asked = (task.dataset, task.points, training.neighbors, training.metric)
+    model = model_of(task, training)
+    asked = (task.dataset, task.points, model.n_neighbors, model.metric)
     classes = task.dataset.classes
     with working("Looking at the predictions"):
         possible = possible_labels(*asked)
-        predicted = classes[world_shares(*asked).argmax(axis=1)]
+        shares, level = world_shares(*asked), level_of(sure) or LEVEL
+        reached = sure_by(shares, task.dataset, task.points, model, level)
         tell_draws(task, training)
     certain = possible.sum(axis=1) == 1
+    verdicts = verdict_words(certain, reached)
+    standing = Standing.of_verdicts(verdicts, level)
     _told(
         task,
         {
             "certain": certain.tolist(),
-            "prediction": predicted.tolist(),
+            "verdict": verdicts.tolist(),
+            "prediction": classes[shares.argmax(axis=1)].tolist(),
+            "share": shares.max(axis=1).tolist(),
             "possible": [classes[row].tolist() for row in possible],
         },
-        f"{certain.sum()} of {len(certain)} predictions are certain",
+        str(standing),
         format_,
         out,
     )
@@ -140,8 +159,8 @@ def _counts(
     """Exact counts as text; None for the points that are not counted."""
     from cpclean.queries.shares import world_counts
 
-    points = _some(task.points, counted)
-    found = iter(world_counts(task.dataset, points, training.neighbors, training.metric).tolist())
+    points, model = _some(task.points, counted), model_of(task, training)
+    found = iter(world_counts(task.dataset, points, model.n_neighbors, model.metric).tolist())
     lines = [next(found) if one else None for one in counted]
     return {
         f"worlds: {label}": [None if one is None else as_text(one[number]) for one in lines]
@@ -165,7 +184,8 @@ def _shares(task: Task, training: Training, left_out: list[bool]) -> dict[str, l
     """Shares of the prior mass; None for the points that are left out."""
     from cpclean.queries.shares import world_shares
 
-    found = world_shares(task.dataset, task.points, training.neighbors, training.metric)
+    model = model_of(task, training)
+    found = world_shares(task.dataset, task.points, model.n_neighbors, model.metric)
     lines = [None if out else one for out, one in zip(left_out, found.tolist(), strict=True)]
     return {
         f"share: {label}": [None if one is None else one[number] for one in lines]
@@ -198,11 +218,10 @@ def short_count(number: int, gap: str | None = None) -> str:
 def opened_task(training: Training, validation: Validation) -> Task:
     """The task, once it is known that it can be asked about."""
     from cpclean.queries.geometry import ask
-    from cpclean.queries.model import Model
 
     with working("Reading"):
         task = open_given(training, validation, for_session=False).task
-        ask(task.dataset, task.points, Model(training.neighbors, training.metric))
+        ask(task.dataset, task.points, model_of(task, training))
         return task
 
 

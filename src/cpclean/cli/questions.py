@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from cpclean.cleaning.session import CleaningSession
     from cpclean.data.task import Task
 
-# If there are more than MOST_LISTED candidates, only the FEW likeliest are listed.
+# If there are more than MOST_LISTED candidates, only the FEW likeliest are listed; of rows with too
+# many combinations to go through, the values of each hole.
 MOST_LISTED = 12
 FEW = 8
 MOST = 100
@@ -23,27 +24,35 @@ MOST = 100
 MOST_CELLS = 30
 
 HELP = """\
-  a number             this candidate of the list is the true one
+  a number             this candidate of the list is the true one, where they are numbered
   column=value         the true value, even if it is not listed: age=41, city=New York
                        (several at once, separated by commas; a value with a "=" in quotes)
   ? column             what the column can hold
-  more                 more candidates
+  more                 more candidates or values
   s                    skip: do not ask about this row again
   u                    undo: take the last answer back, even one from an earlier run
+  refit                learn the trees of the forest anew from what is known now
   q                    quit; the same command continues later (Ctrl-D does the same)
   ?                    this help"""
 
 
 def progress(session: CleaningSession) -> str:
-    """How many predictions are certain, in a few words."""
+    """How many predictions are certain, sure and open, in a few words."""
     from cpclean.analysis.certain_words import certain_in
 
     return certain_in(session.view)
 
 
+def hole_by_hole(question: Question) -> bool:
+    """Whether the values of each hole are listed, because combinations of them are too many."""
+    return len(holes_of(question)) > 1 and question.n_candidates > len(question.candidates)
+
+
 def listed(question: Question, more: bool = False) -> list[int]:
     """The candidates to list, by their numbers in the question; the likeliest of many."""
     n = len(question.candidates)
+    if hole_by_hole(question):
+        return []
     if n <= MOST_LISTED:
         return list(range(n))
     order = sorted(range(n), key=lambda one: -float(question.prior[one]))
@@ -57,11 +66,12 @@ def show(
     question: Question,
     numbers: list[int],
     lines: bool,
+    more: bool = False,
 ) -> None:
     """Print a question.
 
     `numbers` are the candidates to list, from 1 on, in this order; `lines` says whether row 0 is
-    line 2 of the file.
+    line 2 of the file; `more` lists more values of a hole than a few.
     """
     number = int(task.row_names[question.row])
     answers = len(session.history)
@@ -72,34 +82,69 @@ def show(
     console.print(f"  [dim]({so_far}; {progress(session)})[/]")
     console.print(_cells(session, task, question))
     console.print(_why(session, question))
+    if hole_by_hole(question):
+        _show_holes(console, task, question, more)
+        return
     explained = numbers if len(numbers) <= MOST_LISTED and len(question.points) else []
     settles = [len(question.settles(one)) for one in explained]
     console.print(_candidates(console, task, question, numbers, settles))
-    if (left := len(question.candidates) - len(numbers)) > 0:
-        more = ", `more` lists more" if len(numbers) < MOST else ""
+    if (left := question.n_candidates - len(numbers)) > 0:
+        others = ", `more` lists more" if len(numbers) < min(MOST, len(question.candidates)) else ""
         columns = ", ".join(f"{name}=..." for name in holes_of(question))
         console.print(
-            _escaped(f"{left:,} less likely ones{more}. Or type the true values: {columns}"),
+            _escaped(f"{left:,} less likely ones{others}. Or type the true values: {columns}"),
             style="dim",
         )
-    if marks := _marks(task, question, numbers):
+    values = [pair for number in numbers for pair in question.candidates[number].items()]
+    _tell_marks(console, task, values)
+
+
+def _tell_marks(console: Console, task: Task, values: list[tuple[str, Any]]) -> None:
+    """Explain the values that stand for others: "other", "absent"."""
+    from cpclean.data.values import is_mark
+
+    marks = dict.fromkeys(in_words(task, name, one) for name, one in values if is_mark(one))
+    if marks:
         console.print(
             _escaped(f"{' or '.join(marks)}: a value that is not listed; if you know it, type it."),
             style="dim",
         )
 
 
-def _marks(task: Task, question: Question, numbers: list[int]) -> list[str]:
-    """The names of listed values that stand for others: "other", "absent"."""
-    from cpclean.data.values import is_mark
+def _show_holes(console: Console, task: Task, question: Question, more: bool) -> None:
+    """One line per hole: its likeliest values."""
+    from rich.table import Table
 
-    found = [
-        in_words(task, name, value)
-        for number in numbers
-        for name, value in question.candidates[number].items()
-        if is_mark(value)
-    ]
-    return list(dict.fromkeys(found))
+    from cpclean.analysis.words import count
+
+    most = MOST if more else FEW
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 1))
+    table.add_column(justify="right", style="bold yellow")
+    table.add_column()
+    seen: list[tuple[str, Any]] = []
+    for cell in question.cells:
+        values = list(zip(cell.values, cell.prior.tolist(), strict=True))
+        texts = [f"{in_words(task, cell.column, one)} ({_likely(p)})" for one, p in values[:most]]
+        if len(values) > most:
+            texts.append(f"and {len(values) - most:,} more")
+        table.add_row(_escaped(cell.column), _escaped(", ".join(texts)))
+        seen += [(cell.column, one) for one, _ in values[:most]]
+    console.print(table)
+    first = question.cells[0].column
+    some = any(len(cell.values) > most for cell in question.cells)
+    others = "; `more` lists more values" if some and not more else ""
+    console.print(
+        _escaped(
+            f"{count(question.n_candidates, 'combination')}{others}. Type the true values that you "
+            f"know, of one hole or of several: {first}=..., {question.cells[1].column}=..."
+        ),
+        style="dim",
+    )
+    _tell_marks(console, task, seen)
+
+
+def _likely(share: float) -> str:
+    return "<1%" if share < 0.01 else f"{share:.0%}"
 
 
 def in_words(task: Task, name: str, value: Any) -> str:
@@ -142,10 +187,8 @@ def _cells(session: CleaningSession, task: Task, question: Question) -> str:
 def _why(session: CleaningSession, question: Question) -> str:
     n_near = len(question.points)
     if not n_near:
-        return (
-            "[dim]Why this row: it is next in the order; no uncertain prediction depends on it.[/]"
-        )
-    near = "1 uncertain prediction" if n_near == 1 else f"{n_near} uncertain predictions"
+        return "[dim]Why this row: it is next in the order; no open prediction depends on it.[/]"
+    near = "1 open prediction" if n_near == 1 else f"{n_near} open predictions"
     text = f"Why this row: {near} may depend on it"
     if session.strategy == "random":
         text += ", and it is next in the random order"
@@ -184,8 +227,7 @@ def _candidates(
             _escaped(in_words(task, name, value))
             for name, value in question.candidates[number].items()
         ]
-        prior = float(question.prior[number])
-        likely = "<1%" if prior < 0.01 else f"{prior:.0%}"
+        likely = _likely(float(question.prior[number]))
         settled = [f"{settles[place]} of {len(question.points)}"] if settles else []
         table.add_row(str(place + 1), *values, likely, *settled)
     return table

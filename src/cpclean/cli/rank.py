@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from cpclean.cli.options import Training, Validation, training_options, validation_options
+from cpclean.cli.options import (
+    Training,
+    Validation,
+    sure_option,
+    training_options,
+    validation_options,
+)
 from cpclean.cli.output import SCREEN, for_people, output_options, ready, working, write
 from cpclean.cli.questions import progress
-from cpclean.cli.sessions import open_session, tell_completions, tell_draws
+from cpclean.cli.sessions import WayOfAsking, open_session, tell_completions, tell_draws
 from cpclean.cli.tasks import open_given
 
 if TYPE_CHECKING:
@@ -20,6 +27,7 @@ if TYPE_CHECKING:
 @click.command(short_help="Which rows to clean first, if you clean elsewhere.")
 @training_options
 @validation_options
+@sure_option
 @output_options
 @click.option("--cells", is_flag=True, help="Rank single cells instead of whole rows.")
 @click.option("--top", type=click.IntRange(min=1), metavar="N", help="Only the first N.")
@@ -27,6 +35,7 @@ if TYPE_CHECKING:
 def rank(
     training: Training,
     validation: Validation,
+    sure: float | str | None,
     cells: bool,
     top: int | None,
     values: bool,
@@ -38,7 +47,8 @@ def rank(
     FILE is the training table, with holes. Every line has the number of a row in its file (0 is
     the first one below the header), its gain (the expected fall of the predictions' mean entropy
     once the row is known, in nats), the columns with holes, and the number of candidates. A gain
-    of 0 means: no need to clean it.
+    of 0 means: no need to clean it. With --sure, only predictions count that are neither certain
+    nor that sure.
 
     \b
     Example:
@@ -48,14 +58,15 @@ def rank(
     ready(out)
     with working("Looking at the predictions"):
         task = open_given(training, validation).task
-        session = open_session(task, training, "cells" if cells else "cpclean", validation.seed)
+        asking = WayOfAsking.of(sure, "cells" if cells else None)
+        session = open_session(task, training, seed=validation.seed, **asdict(asking))
         from cpclean.analysis.ranking import ranking
 
         found = ranking(session)
         tell_draws(task, training)
         tell_completions(task)
     shown = found if top is None else found[:top]
-    title = f"{progress(session)}; {_what_helps(found, 'cells' if cells else 'rows')}"
+    title = f"{progress(session)};\n{_what_helps(found, 'cells' if cells else 'rows')}"
     frame = _frame(shown, task, cells)
     if values:
         frame = _with_values(frame, task, training, together=for_people(format_, out))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,11 +10,19 @@ import click
 
 from cpclean.analysis.words import percent
 from cpclean.cli.mistakes import Mistake
-from cpclean.cli.options import Training, Validation, training_options, validation_options
+from cpclean.cli.options import (
+    STRATEGIES,
+    Training,
+    Validation,
+    sure_option,
+    training_options,
+    validation_options,
+)
 from cpclean.cli.output import check_writable, print_text, working
 from cpclean.cli.questions import progress
-from cpclean.cli.sessions import belongings, open_session, tell_completions, tell_draws
+from cpclean.cli.sessions import WayOfAsking, belongings, open_session, tell_completions, tell_draws
 from cpclean.cli.tasks import open_given
+from cpclean.cli.trials import trust_in
 
 if TYPE_CHECKING:
     from cpclean.cleaning.session import CleaningSession
@@ -24,6 +32,7 @@ if TYPE_CHECKING:
 @click.command(short_help="One HTML page: what is certain, and what to clean.")
 @training_options
 @validation_options
+@sure_option
 @click.option("--out", "-o", required=True, metavar="FILE", help="The page to write; - prints it.")
 @click.option(
     "--static",
@@ -48,10 +57,8 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--strategy",
-    type=click.Choice(["cpclean", "random", "cells"]),
-    default="cpclean",
-    show_default=True,
-    help="What to ask about next; with --log, the same as in cpclean clean.",
+    type=click.Choice(STRATEGIES),
+    help="What to ask about next.  [default: the one that needs fewest answers, or as in the log]",
 )
 @click.option(
     "--simulate",
@@ -66,42 +73,55 @@ if TYPE_CHECKING:
     show_default=True,
     help="With --simulate: how many random orders.",
 )
+@click.option(
+    "--trust",
+    "tried",
+    is_flag=True,
+    help="Adds trials on the complete rows of the table, where the truth is known, as in "
+    "cpclean simulate without --truth; they take up to a minute or more.",
+)
 def report(
     training: Training,
     validation: Validation,
+    sure: float | str | None,
     out: str,
     static: bool,
     title: str | None,
     rows: int,
     log: str | None,
-    strategy: str,
+    strategy: str | None,
     truth: str | None,
     runs: int,
+    tried: bool,
 ) -> None:
     """Write one HTML page: what is certain, what is not, and which rows to clean.
 
     FILE is the training table, with missing values. The page shows where they are, which
-    predictions are certain, a forecast of what more answers bring, the rows and columns that matter
-    most, accuracy if labels are known, and how to read all of it. It needs no network and no other
-    file.
+    predictions are certain, sure and open, a forecast of what more answers bring, the rows and
+    columns that matter most, accuracy if labels are known, and how to read all of it. It needs no
+    network and no other file.
 
     \b
     Example:
       cpclean report train.csv --label y --val val.csv -o report.html
       cpclean report train.csv --label y --simulate truth.csv --static -o report.html
+      cpclean report train.csv --label y --trust -o report.html
     """
     from cpclean.report.page import report as report_on
 
     _check_places(training, validation, _Files(out, log, truth))
     with working("Reading"):
-        task = open_given(training, validation).task
+        opened = open_given(training, validation)
+        task = opened.task
         known = _truth(truth, training, task)
     with working(f"Looking at {len(task.point_names)} predictions"):
-        session = open_session(task, training, strategy, validation.seed)
+        asking = WayOfAsking.of(sure, strategy, log)
+        session = open_session(task, training, seed=validation.seed, **asdict(asking))
         tell_draws(task, training)
         tell_completions(task)
         if log is not None:
-            _take_in(session, log, task, training, validation)
+            _take_in(session, log, belongings(task, training, validation, asking))
+    found = trust_in(opened, training, validation, session.sure) if tried else None
     with working("Looking ahead") as say:
         made = report_on(
             session,
@@ -109,10 +129,12 @@ def report(
             interactive=not static,
             n_rows=rows,
             row_names=task.row_names.tolist(),
+            point_names=task.point_names.tolist(),
             truth=known,
             n_random=runs,
             random_state=validation.seed,
             settings=_settings(training, validation),
+            trust=found,
             progress=lambda step: say(step[:1].upper() + step[1:]),
         )
     if out == "-":
@@ -158,18 +180,11 @@ def _truth(file: str | None, training: Training, task: Task) -> Any:
     return true_rows(file, training, task)
 
 
-def _take_in(
-    session: CleaningSession,
-    log: str,
-    task: Task,
-    training: Training,
-    validation: Validation,
-) -> None:
+def _take_in(session: CleaningSession, log: str, belongs: dict[str, Any]) -> None:
     """Replay the answers of a log; it is only read, and may be open in cpclean clean."""
     from cpclean.storage.journal import read_answers
     from cpclean.storage.saved_session import replay_journal
 
-    belongs = belongings(task, training, validation, str(session.strategy))
     replay_journal(session, read_answers(log, belongs), log)
 
 

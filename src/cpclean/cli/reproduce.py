@@ -14,14 +14,16 @@ from cpclean.cli.mistakes import Mistake
 @click.command(short_help="Measure tables and figures of results again.")
 @click.option(
     "--table",
-    type=click.Choice(["paper", "priors"]),
+    type=click.Choice(["paper", "priors", "models", "spaces"]),
     help="Only this table. paper: Tables 1 and 2 of the paper. priors: what each prior is worth, "
-    "without any cleaning.",
+    "without any cleaning. models: nearest neighbours in each space beside other models. "
+    "spaces: the choices behind the forest space, one made differently at a time.",
 )
 @click.option(
     "--figure",
-    type=click.Choice(["cleaning", "validation"]),
-    help="Only this figure. cleaning: what cleaning row by row brings, compared with random order. "
+    type=click.Choice(["sure", "cleaning", "validation"]),
+    help="Only this figure. sure: how little cleaning is enough, and how often what is sure is "
+    "true. cleaning: what cleaning row by row brings, compared with random order. "
     "validation: how many validation points it takes.",
 )
 @click.option(
@@ -94,14 +96,17 @@ def reproduce(
     from rich.console import Console
 
     from cpclean.experiments import compare_priors as priors
+    from cpclean.experiments import enough, models, paper, space_choices, validation
     from cpclean.experiments import orders as curves
-    from cpclean.experiments import paper, validation
 
     console = Console(stderr=True, highlight=False)
     jobs = jobs or os.cpu_count() or 1
     sections: dict[str, Callable[[], tuple[str, bool]]] = {
         "paper": lambda: paper.reproduce(data_dir, out, seeds, quick, console, budget, jobs),
         "priors": lambda: priors.reproduce(data_dir, out, seeds, quick, console, jobs),
+        "models": lambda: models.reproduce(data_dir, out, seeds, quick, console, jobs),
+        "sure": lambda: enough.reproduce(data_dir, out, quick, console, jobs),
+        "spaces": lambda: space_choices.reproduce(data_dir, out, console, jobs),
         "cleaning": lambda: curves.reproduce(data_dir, out, runs, quick, console, jobs),
         "validation": lambda: validation.reproduce(data_dir, out, quick, console, jobs),
     }

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cpclean.cli.mistakes import Mistake
+from cpclean.cli.mistakes import Mistake, note
 from cpclean.cli.options import (
     Training,
     Validation,
+    level_of,
     optional_training_options,
+    sure_option,
     validation_options,
 )
 from cpclean.cli.output import working
@@ -32,6 +34,7 @@ SUFFIX = ".cpclean.db"
 @click.command(short_help="Open the page where people clean together.")
 @optional_training_options
 @validation_options
+@sure_option
 @click.option("--demo", is_flag=True, help="Serve the wine table of `cpclean demo`.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option(
@@ -80,6 +83,7 @@ SUFFIX = ".cpclean.db"
 def serve(
     training: Training,
     validation: Validation,
+    sure: float | str | None,
     demo: bool,
     host: str,
     port: int | None,
@@ -109,7 +113,8 @@ def serve(
 
     token = new_token() if token is None else token
     _check_token(host, token)
-    opened = _opened(training, validation, demo, storage, answers_per_row)
+    how = _How(level_of(sure), sure is not None, answers_per_row)
+    opened = _opened(training, validation, demo, storage, how)
     if log is not None:
         _take_in(opened.storage, log)
     run(
@@ -143,6 +148,15 @@ def _check_token(host: str, token: str) -> None:
 
 
 @dataclass(frozen=True)
+class _How:
+    """How a project is cleaned, as options name it."""
+
+    sure: float | None
+    sure_named: bool
+    answers_per_row: int | None
+
+
+@dataclass(frozen=True)
 class _Opened:
     """A storage with a project; or None, and where one that is set up in the browser is put."""
 
@@ -155,7 +169,7 @@ def _opened(
     validation: Validation,
     demo: bool,
     storage: str | None,
-    answers_per_row: int | None,
+    how: _How,
 ) -> _Opened:
     from cpclean.storage.opening import open_storage
 
@@ -164,7 +178,7 @@ def _opened(
             raise Mistake("--demo has its own table: leave out FILE.")
         kept = open_storage(storage or "memory://")
         with working("Preparing the demo"):
-            kept.create(_demo(training, validation, answers_per_row or 1))
+            kept.create(_demo(training, validation, how))
         return _Opened(kept)
     if training.file and _is_storage(training.file):
         if storage is not None:
@@ -176,7 +190,7 @@ def _opened(
             )
         return _Opened(_with_project(open_storage(training.file, create=False)))
     if training.file:
-        return _Opened(_of_table(training, validation, storage, answers_per_row))
+        return _Opened(_of_table(training, validation, storage, how))
     if given := _table_option():
         raise Mistake(f"{given} needs a table: name FILE, or leave out {given}.")
     if storage is None:
@@ -189,13 +203,18 @@ def _opened(
 
 def _table_option() -> str:
     """An option about the table that was given; "" if there is none."""
-    context = click.get_current_context()
     names = {one.name for kind in (Training, Validation) for one in fields(kind)} - {"file"}
-    for option in context.command.params:
-        source = context.get_parameter_source(option.name or "")
-        if option.name in names and source is not click.core.ParameterSource.DEFAULT:
+    names.add("sure")
+    for option in click.get_current_context().command.params:
+        if option.name in names and _is_given(option.name):
             return option.opts[0]
     return ""
+
+
+def _is_given(option: str) -> bool:
+    """Whether a person named an option, rather than leaving it as it usually is."""
+    source = click.get_current_context().get_parameter_source(option)
+    return source is not click.core.ParameterSource.DEFAULT
 
 
 def _is_storage(file: str) -> bool:
@@ -224,7 +243,7 @@ def _of_table(
     training: Training,
     validation: Validation,
     storage: str | None,
-    answers_per_row: int | None,
+    how: _How,
 ) -> Storage:
     """The storage of a table, which is begun with it, or goes on with the same one."""
     from cpclean.storage.opening import open_storage
@@ -235,7 +254,7 @@ def _of_table(
         raise Mistake(f"there is no file {training.file!r}.")
     place = storage or f"{training.file}{SUFFIX}"
     # Read before anything is made: a mistake leaves no empty project behind.
-    project = _project(training, validation, answers_per_row or 1) if _is_new(place) else None
+    project = _project(training, validation, _new(how)) if _is_new(place) else None
     kept = open_storage(place)
     try:
         before = kept.project()
@@ -251,9 +270,10 @@ def _of_table(
                 f"{kept.name} belongs to something else: its label is {before.table.label!r}, not "
                 f"{training.label!r}. Use that label, or choose another place with --storage."
             )
+        if before is not None and how.sure_named and how.sure != before.settings.sure:
+            raise _other_level(kept.name, before)
         if project is None:
-            wanted = answers_per_row or (before.settings.answers_per_row if before else 1)
-            project = _project(training, validation, wanted)
+            project = _project(training, validation, _new(how, before))
         if before is None:
             kept.create(project)
         else:
@@ -262,6 +282,17 @@ def _of_table(
     except BaseException:
         kept.close()
         raise
+
+
+def _other_level(name: str, before: Project) -> Mistake:
+    from cpclean.analysis.certain_words import promise
+
+    then = before.settings.sure
+    return Mistake(
+        f"the people at {name} answer until predictions are {promise(then)}. Leave out --sure to "
+        "continue with that. For another level, export their answers, and start with --storage, "
+        "--sure and --log: they count there, too."
+    )
 
 
 def _is_new(place: str) -> bool:
@@ -283,8 +314,11 @@ def _take_in(storage: Storage | None, log: str) -> None:
         raise Mistake("the answers of --log belong to a table: name it and its label.")
     known = Counter(_words(one) for one in storage.events() if one.kind != "undo")
     seen: Counter[str] = Counter()
-    told = []
+    told, refits = [], 0
     for entry in read_answers(log, project.journal_belongs):
+        if "refit" in entry:
+            refits += 1
+            continue
         row, skip, seconds = entry["row"], "skip" in entry, entry.get("seconds")
         plain = {} if skip else project.entry(row, entry.get("candidate"), entry.get("value"))
         said = NewEvent(
@@ -302,6 +336,8 @@ def _take_in(storage: Storage | None, log: str) -> None:
             told.append((said, f"log-{mark}"))
     for said, request_id in told:
         storage.append(said, request_id)
+    if refits:
+        note(f"{log} has a refit, which the page does not repeat: it keeps the trees of the table.")
 
 
 def _words(said: NewEvent | Event) -> str:
@@ -326,11 +362,26 @@ def _check_same(project: Project, before: Project, name: str) -> None:
         )
 
 
-def _project(training: Training, validation: Validation, answers_per_row: int) -> Project:
+def _new(how: _How, before: Project | None = None) -> dict[str, Any]:
+    """How a new project is cleaned: as options say, else as one before it, else as usual."""
+    from cpclean.cleaning.settings import usual_gains_by, usual_strategy
+
+    if before is not None:
+        own = before.settings
+        asked = {"sure": own.sure, "strategy": own.strategy, "gains_by": own.gains_by}
+        return {**asked, "answers_per_row": how.answers_per_row or own.answers_per_row}
+    return {
+        "sure": how.sure,
+        "strategy": usual_strategy(how.sure),
+        "gains_by": usual_gains_by(how.sure),
+        "answers_per_row": how.answers_per_row or 1,
+    }
+
+
+def _project(training: Training, validation: Validation, how: dict[str, Any]) -> Project:
     from cpclean.cli.sessions import tell_completions, tell_draws
-    from cpclean.cli.tasks import open_given
+    from cpclean.cli.tasks import model_of, open_given
     from cpclean.projects.project import Project, Settings
-    from cpclean.queries.model import Model
 
     if not training.label:
         raise Mistake("name the label column with --label.")
@@ -344,24 +395,21 @@ def _project(training: Training, validation: Validation, answers_per_row: int) -
         "prior": training.prior,
     }
     settings = Settings(
-        Model(training.neighbors, training.metric),
-        answers_per_row=answers_per_row,
-        random_state=validation.seed,
-        about=about,
+        model_of(opened.task, training), random_state=validation.seed, about=about, **how
     )
     return Project.make(opened.task, settings, text=opened.original.text)
 
 
-def _demo(training: Training, validation: Validation, answers_per_row: int) -> Project:
+def _demo(training: Training, validation: Validation, how: _How) -> Project:
     from cpclean.cli.wines import wines
     from cpclean.data.task import Task
     from cpclean.projects.project import Project, Settings
-    from cpclean.queries.model import Model
+    from cpclean.queries.model import usual_model
 
-    example = wines(validation.seed)
+    example = wines(validation.seed, training.space if _is_given("space") else "plain")
     about: dict[str, Any] = {"file": "wines (demo)"}
-    model = Model(training.neighbors, training.metric)
-    settings = Settings(model, answers_per_row=answers_per_row, about=about)
+    model = usual_model(example.table.dataset, training.neighbors, training.metric)
+    settings = Settings(model, about=about, **_new(how))
     return Project.make(Task.of(example.table, example.points, example.labels), settings)
 
 

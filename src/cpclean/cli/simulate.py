@@ -9,10 +9,20 @@ import click
 
 from cpclean.cli.charts import curves
 from cpclean.cli.mistakes import INTERRUPTED
-from cpclean.cli.options import Training, Validation, training_options, validation_options
+from cpclean.cli.options import (
+    STRATEGIES,
+    Training,
+    Validation,
+    in_space,
+    level_of,
+    simulation_options,
+    sure_option,
+    validation_options,
+)
 from cpclean.cli.output import for_people, output_options, ready, terminal, working, write
-from cpclean.cli.sessions import open_session, tell_completions
+from cpclean.cli.sessions import open_session, tell_completions, tell_draws
 from cpclean.cli.tasks import open_given
+from cpclean.cli.trials import refuse_without_truth, try_on_own_rows
 from cpclean.progress_bar import progress_bar
 
 if TYPE_CHECKING:
@@ -31,24 +41,29 @@ class Step:
 
     answers: int
     certain: float
+    sure: float  # or certain
     entropy: float
     accuracy: float | None
 
 
-@click.command(short_help="What cleaning achieves, where the truth is known.")
-@training_options
+@click.command(short_help="What cleaning achieves; can I trust it on my table?")
+@simulation_options
 @validation_options
+@sure_option
 @output_options
-@click.option("--truth", required=True, metavar="FILE", help="The same rows, complete.")
+@click.option(
+    "--truth",
+    metavar="FILE",
+    help="The same rows, complete. Without it, trials are made on the complete rows of the table.",
+)
 @click.option(
     "--strategy",
     "-s",
     "strategies",
-    type=click.Choice(["cpclean", "random", "cells"]),
+    type=click.Choice(STRATEGIES),
     multiple=True,
-    default=("cpclean",),
-    show_default=True,
-    help="Which row, or cell, is asked about next; may be repeated, to compare.",
+    help="Which row, or cell, is asked about next; may be repeated, to compare.  "
+    "[default: cpclean; without --truth: all but cells]",
 )
 @click.option("--budget", type=click.IntRange(min=0), metavar="N", help="At most N answers.")
 @click.option(
@@ -56,7 +71,7 @@ class Step:
     type=click.IntRange(min=1),
     default=5,
     show_default=True,
-    help="How many random orders; the curve is their mean.",
+    help="How many random orders, or, without --truth, trials; figures are their means.",
 )
 @click.option(
     "--every",
@@ -72,7 +87,8 @@ class Step:
 def simulate(
     training: Training,
     validation: Validation,
-    truth: str,
+    sure: float | str | None,
+    truth: str | None,
     strategies: tuple[str, ...],
     budget: int | None,
     runs: int,
@@ -84,29 +100,43 @@ def simulate(
     """Answer from a file with the true values: how many answers does it take?
 
     FILE is the training table, with holes; --truth has the same rows, in the same order, without
-    holes. The curve shows, for each number of answers, the share of certain predictions, their mean
-    entropy, and the accuracy if the validation rows have labels.
+    holes. The curve shows, for each number of answers, the share of predictions that are certain,
+    and certain or 95% sure, their mean entropy, and the accuracy if the validation rows have
+    labels. With --sure, questions end when all are certain or that sure.
+
+    Without --truth: can predictions be trusted on this table? Complete rows get holes as the table
+    has them, and everything is compared with the values that were there: predictions, models that
+    people use instead, and rows to clean.
 
     \b
     Example:
+      cpclean simulate train.csv --label y
       cpclean simulate train.csv --truth truth.csv --label y
       cpclean simulate train.csv --truth truth.csv -l y -s cpclean -s random
     """
     ready(out)
+    if truth is None:
+        refuse_without_truth(budget=budget, every=every, exact=exact or None)
+        training = in_space(training, paper=False)
+        try_on_own_rows(training, validation, strategies, runs, format_, out, level_of(sure))
+        return
+    training = in_space(training, paper=True)
     from cpclean.cli.oracle import true_rows
 
     with working("Reading"):
         task = open_given(training, validation).task
         known = true_rows(truth, training, task)
+        tell_draws(task, training)
         tell_completions(task)
     found: dict[str, list[Step]] = {}
     interrupted = False
-    for strategy in dict.fromkeys(strategies):
+    for strategy in dict.fromkeys(strategies or ("cpclean",)):
         done: list[list[Step]] = []
         try:
             for run in range(runs if strategy == "random" else 1):
                 with working("Looking at the predictions"):
-                    session = open_session(task, training, strategy, validation.seed + run)
+                    seed = validation.seed + run
+                    session = open_session(task, training, strategy, seed, sure=level_of(sure))
                 done.append([])
                 _clean(session, known, budget, every, exact, done[-1])
         except KeyboardInterrupt:
@@ -115,7 +145,7 @@ def simulate(
             found[strategy] = _mean([steps for steps in done if steps])
         if interrupted:
             break
-    _tell(found, task, format_, out)
+    _tell(found, task, level_of(sure), format_, out)
     if interrupted:
         click.echo("Interrupted. The results so far are above.", err=True)
         raise click.exceptions.Exit(INTERRUPTED)
@@ -157,6 +187,7 @@ def _step(session: CleaningSession) -> Step:
     return Step(
         len(session.history),
         session.certain_share,
+        session.sure_share,
         session.mean_entropy,
         None if session.y_val is None else session.accuracy(),
     )
@@ -172,6 +203,7 @@ def _mean(runs: list[list[Step]]) -> list[Step]:
             Step(
                 answers,
                 sum(step.certain for step in now) / len(now),
+                sum(step.sure for step in now) / len(now),
                 sum(step.entropy for step in now) / len(now),
                 sum(known) / len(known) if known else None,
             )
@@ -179,8 +211,16 @@ def _mean(runs: list[list[Step]]) -> list[Step]:
     return found
 
 
-def _tell(found: dict[str, list[Step]], task: Task, format_: str | None, out: str | None) -> None:
+def _tell(
+    found: dict[str, list[Step]],
+    task: Task,
+    sure: float | None,
+    format_: str | None,
+    out: str | None,
+) -> None:
     import pandas as pd
+
+    from cpclean.analysis.certain_words import promise
 
     people = for_people(format_, out)
     lines = [
@@ -194,10 +234,11 @@ def _tell(found: dict[str, list[Step]], task: Task, format_: str | None, out: st
     write(frame, format_, out, most=None)
     if people and found:
         shares = {
-            name: [(one.answers, one.certain) for one in steps] for name, steps in found.items()
+            name: [(one.answers, one.certain if sure is None else one.sure) for one in steps]
+            for name, steps in found.items()
         }
         console = terminal()
-        click.echo("\nShare of predictions that are certain:")
+        click.echo(f"\nShare of predictions that are {promise(sure)}:")
         click.echo(curves(shares, console.options.ascii_only))
 
 

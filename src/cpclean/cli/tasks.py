@@ -5,13 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from cpclean.cli.mistakes import Mistake, note
+from cpclean.cli.mistakes import Mistake, note, tell
 from cpclean.cli.options import KINDS, Training, Validation
 
 if TYPE_CHECKING:
+    from cpclean.data.task import Task
     from cpclean.intake.choices import Choices
     from cpclean.intake.layout import Layout
+    from cpclean.intake.notes import Note
     from cpclean.intake.open_task import Opened
+    from cpclean.queries.model import Model
+
+# Remarks on columns that are told before anything is computed: such a column takes much time, and
+# says nothing about a new row.
+AT_ONCE = ("row_number", "identifier")
+PAPER_SETTING = "--space plain --neighbors 3 --prior uniform is the paper's setting"
 
 
 def open_given(training: Training, validation: Validation, *, for_session: bool = True) -> Opened:
@@ -30,7 +38,42 @@ def open_given(training: Training, validation: Validation, *, for_session: bool 
     opened = open_task(SourceFile.at(training.file), choices, to_predict, for_session=for_session)
     for one in opened.notes:
         note(one)
+    _tell_space(opened.task, training)
+    for one in column_remarks(opened.task, training):
+        if one.code in AT_ONCE:
+            note(one)
     return opened
+
+
+def model_of(task: Task, training: Training) -> Model:
+    """How many neighbours vote, and the metric: as given, or as usual in the space."""
+    from cpclean.queries.model import usual_model
+
+    return usual_model(task.dataset, training.neighbors, training.metric)
+
+
+def _tell_space(task: Task, training: Training) -> None:
+    """Print in which leaves distances are measured; nothing in the plain space."""
+    from cpclean.analysis.space_words import space_words
+    from cpclean.analysis.words import count
+
+    assert task.table is not None, "files contain tables"
+    if task.table.leaves is not None:
+        neighbors = count(model_of(task, training).n_neighbors, "neighbour")
+        tell(f"Space: {space_words(task.table.leaves)}, {neighbors}; {PAPER_SETTING}.")
+
+
+def column_remarks(task: Task, training: Training) -> list[Note]:
+    """What was decided about columns, if a person might decide differently."""
+    from cpclean.data.domains import plain_frame
+    from cpclean.data.frames import columns_from
+    from cpclean.intake.remarks import column_notes
+
+    table = task.table
+    assert table is not None, "files contain tables"
+    kinds = {name: kind for name, kind in kinds_of(training).items() if name in table.names}
+    columns = columns_from(plain_frame(task.frame)[list(table.names)], kinds, training.null)
+    return column_notes(columns, {one.name: one.decision for one in table.report})
 
 
 def choices_of(training: Training) -> Choices:
@@ -47,6 +90,7 @@ def choices_of(training: Training) -> Choices:
         domains=training.domains,
         repairs=training.repairs,
         prior=training.prior,
+        space=training.space,
         drop_unlabelled=training.drop_unlabelled,
         drop_empty=training.drop_empty,
         max_exact=training.max_exact,

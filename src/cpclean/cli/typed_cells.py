@@ -63,23 +63,23 @@ def column_named(table: IncompleteTable, name: str) -> Column:
     raise Mistake(f"the table has no column {name!r}.{meant}")
 
 
-def typed_values(text: str, table: IncompleteTable, holes: Sequence[str]) -> dict[str, Any]:
+def typed_values(
+    text: str, table: IncompleteTable, holes: Sequence[str], decimal: str
+) -> dict[str, Any]:
     """The values of a row's holes out of `age=41, city=New York`.
 
     Pairs are separated by commas or spaces. A value may contain both, because only the text before
     a "=" is a name; a value that contains a "=" must be in quotes.
     """
+    from cpclean.intake.typed_values import cell_typed, check_missing
+
     found: dict[str, Any] = {}
     for name, value in _pairs(text, [*table.names]):
         column = column_named(table, name)
-        if column.name not in holes:
-            raise Mistake(
-                f"column {column.name!r} is not missing in this row; missing columns: "
-                f"{_some(holes)}."
-            )
+        check_missing(column.name, holes, "this row")
         if column.name in found:
             raise Mistake(f"{column.name} is there twice; name it once.")
-        found[column.name] = _value(column, value)
+        found[column.name] = cell_typed(column, _unquoted(column, value), decimal)
     return found
 
 
@@ -120,20 +120,13 @@ def _pairs(text: str, names: list[str]) -> list[tuple[str, str]]:
     ]
 
 
-def _value(column: Column, text: str) -> Any:
-    """A typed value, refused if it is of the wrong kind."""
-    from cpclean.data.values import NEEDS, typed_value
-
+def _unquoted(column: Column, text: str) -> str:
+    """What stands after a "=", without quotes around it."""
     if len(text) >= 2 and text[0] == text[-1] and text[0] in "\"'":
         text = text[1:-1]
     if not text:
         raise Mistake(f"there is no value after {column.name}=; leave it out if it is not known.")
-    if any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise Mistake(f"the value of {column.name} is not valid UTF-8.")
-    value = typed_value(column, text)
-    if value is None:
-        raise Mistake(f"{column.name} takes {NEEDS[column.kind]}; got {text!r}.")
-    return value
+    return text
 
 
 def _some(names: Sequence[str]) -> str:

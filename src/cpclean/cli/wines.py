@@ -47,7 +47,7 @@ class Wines:
         return CleaningSession(self.table, self.points, n_neighbors, strategy, self.labels, seed)
 
 
-def wines(seed: int) -> Wines:
+def wines(seed: int, space: str = "plain") -> Wines:
     """Two thirds of 178 wines to learn from; the laboratory skipped analyses of pale ones."""
     import numpy as np
     from sklearn.datasets import load_wine
@@ -64,7 +64,7 @@ def wines(seed: int) -> Wines:
     holes = _holes(truth, rng)
     dirty = truth.mask(holes).assign(**{LABEL: cultivar[rest]})
     return Wines(
-        IncompleteTable(dirty, label=LABEL),
+        IncompleteTable(dirty, label=LABEL, space=space),
         truth,
         frame.iloc[held].reset_index(drop=True),
         cultivar[held],

@@ -6,7 +6,7 @@
     checking, holding, predicting       what is refused; rows held out; rows to predict
     same_rows                           rows that are in two files
     notes, remarks, sentences           what there is to say about a file, and how it is said
-    typed_repairs                       candidates that a person types
+    typed_values, typed_repairs         values and candidates that a person types
     textfile, writing, cleaned          the cleaned table, with every other byte as it was
 
 The commands and the page both come this way.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from cpclean.errors import offenders
-from cpclean.intake.choices import MOST_COLUMNS, Choices
+from cpclean.intake.choices import MIN_ROWS_OF_LEAVES, MOST_COLUMNS, Choices
 from cpclean.intake.layout import Layout
 from cpclean.intake.notes import Note
 from cpclean.intake.sentences import refusal
@@ -66,6 +66,18 @@ def check_rows(frame: Any, source: SourceFile, choices: Choices) -> list[Note]:
         for code, rows in (("left_out", _where(unlabelled)), ("left_out_empty", _where(empty)))
         if rows
     ]
+
+
+def leaves_notes(labels: Any, choices: Choices) -> list[Note]:
+    """Why rows with these labels cannot be among leaves; nothing if they can, or need not."""
+    if choices.space == "plain":
+        return []
+    if len(labels) < MIN_ROWS_OF_LEAVES:
+        values = {"count": len(labels), "least": MIN_ROWS_OF_LEAVES}
+        return [Note("leaves_rows", None, (), values)]
+    if choices.space == "forest" and labels.nunique() < 2:
+        return [Note("leaves_label")]
+    return []
 
 
 def check_finite(frame: Any, source: SourceFile) -> None:

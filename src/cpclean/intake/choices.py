@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from cpclean.data.drawing import N_DRAWS
-from cpclean.data.table import MAX_EXACT
 from cpclean.intake.layout import Layout
 from cpclean.intake.source_file import SourceFile
 
@@ -15,6 +13,8 @@ MAYBE_NULL = frozenset({"?", "-", "--", ".", "unknown", "missing", "nil"})
 # More columns than this are refused: each is at least one dimension of the space, and every
 # distance becomes much like every other.
 MOST_COLUMNS = 2000
+# Leaves need so many rows: 15 neighbours would be more than half of fewer.
+MIN_ROWS_OF_LEAVES = 30
 # How many times more candidates a training row may have than a row to predict before it is drawn.
 EASIER = 5
 
@@ -41,6 +41,9 @@ class Choices:
         The candidates of holes; a text lists those of a column with | between them.
     prior : str
         How likely candidates are, by name.
+    space : {"plain", "forest", "random"}
+        Where distances are measured, as in `IncompleteTable`. A table that cannot have leaves is in
+        the plain space, with a note.
     drop_unlabelled : bool
         Whether rows without a label are left out; otherwise they are refused.
     drop_empty : bool
@@ -48,6 +51,7 @@ class Choices:
     max_exact, n_draws, seed : int
         Rows with more candidates than `max_exact` are represented by so many draws, by this seed;
         rows to predict beyond a fifth of it, because each completion costs a look at the table.
+        None: as usual in the space.
     """
 
     label: str = ""
@@ -58,10 +62,11 @@ class Choices:
     domains: bool = False
     repairs: str | Mapping[str, str] = "default"
     prior: str = "label"
+    space: str = "plain"
     drop_unlabelled: bool = False
     drop_empty: bool = False
-    max_exact: int = MAX_EXACT
-    n_draws: int = N_DRAWS
+    max_exact: int | None = None
+    n_draws: int | None = None
     seed: int = 0
 
 

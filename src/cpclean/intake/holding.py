@@ -6,8 +6,8 @@ that they look like the table. Every label has its share of them, as far as whol
 1. All together, the share of the rows is wanted, rounded.
 2. Each label gives its own share, rounded down. What is still lacking comes from the labels that
    lost most by that, one row each; of equals, those that come first in the file.
-3. A label keeps at least one row to learn from, so that one on a single row gives none. If too few
-   rows are found because of that, fewer are held out.
+3. A label keeps at least one training row, so that a label with a single row gives none. If too
+   few rows are found because of that, fewer are held out.
 """
 
 from __future__ import annotations

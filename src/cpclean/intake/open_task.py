@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,14 +13,15 @@ import numpy as np
 from cpclean.data.domains import DomainTable, plain_frame
 from cpclean.data.frames import columns_from
 from cpclean.data.incomplete import Ints
+from cpclean.data.spaces.leaf_space import LeafSpace
 from cpclean.data.table import IncompleteTable
 from cpclean.data.task import Task
 from cpclean.errors import TableWarning
-from cpclean.intake.checking import check_columns, check_rows, check_width
+from cpclean.intake.checking import check_columns, check_rows, check_width, leaves_notes
 from cpclean.intake.choices import EASIER, Choices, ToPredict
 from cpclean.intake.cleaned import Original
 from cpclean.intake.notes import Note
-from cpclean.intake.predicting import as_classes, rows_to_predict
+from cpclean.intake.predicting import RowsToPredict, as_classes, rows_to_predict
 from cpclean.intake.sentences import refusal
 from cpclean.intake.source_file import SourceFile
 from cpclean.intake.typed_repairs import typed_repairs
@@ -44,13 +45,16 @@ class Opened:
         What a person should know about it; `cpclean.intake.sentences.said` says it.
     held_out : bool
         Whether the points are rows of the same file.
+    in_space : function from the name of a space to Task or None
+        Makes the same task anew in another space; None if the table cannot have its leaves.
     """
 
     task: Task
     source: SourceFile
     original: Original
     notes: tuple[Remark, ...]
-    held_out: bool = False
+    held_out: bool
+    in_space: Callable[[str], Task | None] = field(repr=False)
 
 
 def read_whole(source: SourceFile, choices: Choices) -> Any:
@@ -76,7 +80,7 @@ def open_task(
     choices : Choices
     to_predict : HoldOut or PointsFile
     for_session : bool
-        Whether points with holes are for a session, which does with fewer completions.
+        Whether points with holes are for a session, which makes do with fewer completions.
 
     Examples
     --------
@@ -99,28 +103,56 @@ def open_task(
         gone = [row for note in left_out for row in note.rows]
         gone += found.numbers.tolist() if found.held_out else []
         rest = np.setdiff1d(np.arange(len(frame)), np.array(gone, dtype=np.int64))
-        table = _table(frame, given, rest, choices)
-        labels, more = as_classes(found, table.dataset.classes.tolist())
-        notes += [*found.notes, *more]
-        asked = found.frame if found.domains is None else DomainTable(found.frame, found.domains)
-        if for_session:
-            points = table.session_points(asked)
-        else:
-            points = table.points(asked, max_completions=max(1, choices.max_exact // EASIER))
-        task = Task.of(
-            table,
-            points,
-            labels,
-            row_names=rest[table.rows_kept],
-            point_names=found.numbers,
-            frame=given,
-        )
-        task = replace(task, raw_points=found.frame)
+        read = _Read(given, frame, rest, found, for_session)
+        without = leaves_notes(frame[choices.label].iloc[rest], choices)
+        task, about_labels = _task(read, replace(choices, space="plain") if without else choices)
+        notes += [*without, *found.notes, *about_labels]
     original = Original(whole, source.text(choices.layout), choices.domains, source.whole_columns)
-    return Opened(task, source, original, tuple(notes), found.held_out)
+
+    def in_space(space: str) -> Task | None:
+        other = replace(choices, space=space, max_exact=None, n_draws=None)
+        with noted([]):
+            without = leaves_notes(frame[choices.label].iloc[rest], other)
+            return None if without else _task(read, other)[0]
+
+    return Opened(task, source, original, tuple(notes), found.held_out, in_space)
 
 
-def _table(frame: Any, given: Any, rest: Ints, choices: Choices) -> IncompleteTable:
+@dataclass(frozen=True)
+class _Read:
+    """What a task is made of: the file as it was given, what is left of it, and the points."""
+
+    given: Any
+    frame: Any
+    rest: Ints
+    found: RowsToPredict
+    for_session: bool
+
+
+def _task(read: _Read, choices: Choices) -> tuple[Task, list[Note]]:
+    """The task in the space that was chosen, and notes on the labels of its points."""
+    found = read.found
+    table = _table(read, choices)
+    labels, about_labels = as_classes(found, table.dataset.classes.tolist())
+    asked = found.frame if found.domains is None else DomainTable(found.frame, found.domains)
+    if read.for_session:
+        points = table.session_points(asked)
+    else:
+        most = table.dataset.drawing.max_exact // EASIER
+        points = table.points(asked, max_completions=max(1, most))
+    task = Task.of(
+        table,
+        points,
+        labels,
+        row_names=read.rest[table.rows_kept],
+        point_names=found.numbers,
+        frame=read.given,
+    )
+    return replace(task, raw_points=found.frame), about_labels
+
+
+def _table(read: _Read, choices: Choices) -> IncompleteTable:
+    given, frame, rest = read.given, read.frame, read.rest
     kinds = {name: kind for name, kind in choices.kinds.items() if name not in choices.drop}
     if isinstance(given, DomainTable):
         if choices.repairs != "default":
@@ -142,6 +174,7 @@ def _table(frame: Any, given: Any, rest: Ints, choices: Choices) -> IncompleteTa
         prior=choices.prior,
         kinds=kinds,
         null_tokens=choices.null_tokens,
+        space="plain" if choices.space == "plain" else LeafSpace(choices.space, n_jobs=-1),
         max_exact=choices.max_exact,
         n_draws=choices.n_draws,
         random_state=choices.seed,

@@ -182,7 +182,7 @@ _ROWS = {
         field="drop_empty",
     ),
     "labels_once": Saying(
-        "every label of {file} is on one row only, so none can be held out to validate with.",
+        "every label of {file} occurs in one row only, so none can be held out to validate with.",
         "Name rows to predict.",
         "Name rows to predict with --val.",
         "Give rows to predict in a file of their own.",
@@ -228,19 +228,19 @@ _REMARKS = {
         "{count:row has nothing but a label and is|rows have nothing but a label and are} left out."
     ),
     "points_unlabelled": _everywhere(
-        "of {total:row|rows} of {file}, {count:has|have} no label, so accuracy is not known."
+        "of {total:row|rows} in {file}, {count:has|have} no label, so accuracy is not known."
     ),
     "points_holes": _everywhere(
-        "of {total:row|rows} of {file}, {count:has|have} holes: each is predicted over all ways of "
-        "filling them, as likely as in the training table."
+        "of {total:row|rows} in {file}, {count:has|have} holes: each is predicted over all ways of "
+        "filling them, weighted as the values are frequent in the training table."
     ),
     "points_empty": _everywhere(
-        "nothing is known of {count:row|rows} of {file} (row {rows}): such a row can be any, and "
-        "its shares are those of a row that nobody has looked at."
+        "nothing is known about {count:row|rows} in {file} (row {rows}): all cells are empty, and "
+        "the shares are those of a row that could be anything."
     ),
     "points_in_training": _everywhere(
-        "of {total:row|rows} of {file}, {count:is|are} in {trained}, too: row {rows}, there row "
-        "{there}. Predicting a row from itself says little about others."
+        "of {total:row|rows} in {file}, {count:is|are} also in {trained}: row {rows} (there row "
+        "{there}). Predicting a row from itself says little about others."
     ),
     "points_unknown": _everywhere(
         "of {total:row|rows} to predict, {count:has|have} a label that no training row has, such "
@@ -256,6 +256,14 @@ _REMARKS = {
         "Hold out other rows with another --seed.",
         "Hold out another share of the rows.",
         field="share",
+    ),
+    "leaves_rows": _everywhere(
+        "{count:row is|rows are} too few for the leaves of trees, which need {least}: the "
+        "plain space of scaled columns is used."
+    ),
+    "leaves_label": _everywhere(
+        "all rows have the same label, so a forest has nothing to learn: the plain space of scaled "
+        "columns is used."
     ),
     "uncounted_rows": Saying(
         "worlds are not counted, because {count:row has|rows have} more than {limit:,} "
@@ -282,21 +290,21 @@ _REMARKS = {
     "drawn_rows": Saying(
         "{count:row has|rows have} more than {limit:,} combinations: shares use {draws:,} draws of "
         "each and are off by {error}.",
-        "More n_draws are closer.",
-        "More --draws are closer.",
+        "A larger n_draws brings them closer.",
+        "A larger --draws brings them closer.",
     ),
     "drawn_points": Saying(
         "{to_predict:row|rows} to predict can be filled in too many ways to go through: shares use "
         "{point_draws:,} draws of each and are off by {error}.",
-        "More n_draws are closer.",
-        "More --draws are closer.",
+        "A larger n_draws brings them closer.",
+        "A larger --draws brings them closer.",
     ),
     "drawn_both": Saying(
         "{count:row has|rows have} more than {limit:,} combinations, and {to_predict:row|rows} to "
         "predict too many to go through: shares use {draws:,} draws of each of the former and "
         "{point_draws:,} of the latter, and are off by {error}.",
-        "More n_draws are closer.",
-        "More --draws are closer.",
+        "A larger n_draws brings them closer.",
+        "A larger --draws brings them closer.",
     ),
     "maybe_null": Saying(
         "column {column!r} holds {value!r} {count:time|times}.",
@@ -341,6 +349,47 @@ def _doubt(words: str) -> Saying:
     )
 
 
+_FEW = (
+    "holes are copied onto complete rows, and {least:row is|rows are} needed, with two labels at "
+    "least; {count:,} of {total:row is|rows are} complete."
+)
+_TRUTH = "or simulate with a table that has the true values"
+
+_TRUST = {
+    "nothing_to_copy": _everywhere(
+        "the table has no holes to copy: every prediction is certain, and nothing has to be "
+        "cleaned."
+    ),
+    "few_complete": Saying(
+        _FEW,
+        "Simulate with a table that has the true values.",
+        "Name a file with the true values: --truth FILE.",
+        "Look for a table that has the true values.",
+    ),
+    "few_complete_column": Saying(
+        _FEW,
+        f"Without column {{column!r}}, it would be {{others:,}}: leave it out, {_TRUTH}.",
+        "Without column {column!r}, it would be {others:,}: leave it out with --drop {column:sh}, "
+        "or name a file with the true values: --truth FILE.",
+        "Without column {column!r}, it would be {others:,}: leave it out.",
+        field="drop",
+    ),
+    "few_complete_columns": Saying(
+        _FEW,
+        f"Without columns {{names}}, it would be {{others:,}}: leave them out, {_TRUTH}.",
+        "Without columns {names}, it would be {others:,}: leave them out with --drop, or name a "
+        "file with the true values: --truth FILE.",
+        "Without columns {names}, it would be {others:,}: leave them out.",
+        field="drop",
+    ),
+    "trust_domains": Saying(
+        "values that are listed for single cells cannot be copied onto other rows.",
+        "Simulate with a table that has the true values.",
+        "Name a file with the true values: --truth FILE.",
+        "Look for a table that has the true values.",
+    ),
+}
+
 _DOUBTS = {
     "rounded": _doubt("is rounded: it has whole numbers beyond 2**53"),
     "row_number": _doubt("looks like a row number: whole numbers without gaps"),
@@ -348,7 +397,7 @@ _DOUBTS = {
     "many_categories": _doubt("has many categories: {distinct:,}"),
 }
 
-SAYINGS: dict[str, Saying] = {**_FILES, **_COLUMNS, **_ROWS, **_REMARKS, **_DOUBTS}
+SAYINGS: dict[str, Saying] = {**_FILES, **_COLUMNS, **_ROWS, **_REMARKS, **_TRUST, **_DOUBTS}
 
 # What rooms that know nothing of terminals and pages call a field, and what readers call it.
 _NAMES: dict[str, dict[str, str]] = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -11,8 +10,7 @@ from cpclean.data.repairs import default_values
 from cpclean.data.values import in_words, typed_value
 from cpclean.intake.choices import Choices
 from cpclean.intake.sentences import refusal
-
-_WITH_COMMA = re.compile(r"([+-]?[0-9]*),([0-9]+)")
+from cpclean.intake.typed_values import with_point
 
 
 def typed_repairs(columns: Iterable[Column], choices: Choices) -> dict[str, list[Any]]:
@@ -32,11 +30,8 @@ def typed_candidates(column: Column, words: str, choices: Choices) -> list[Any]:
     if column.kind == "categorical" and parts:
         known = {str(value): value for value in column.frequencies}
         return [known.get(one, one) for one in parts]
-    if column.kind == "numeric" and choices.layout is not None and choices.layout.decimal == ",":
-        parts = [
-            f"{found[1]}.{found[2]}" if (found := _WITH_COMMA.fullmatch(one)) else one
-            for one in parts
-        ]
+    decimal = "." if choices.layout is None else choices.layout.decimal
+    parts = [with_point(column, one, decimal) for one in parts]
     odd = [one for one in parts if typed_value(column, one) is None]
     if odd or not parts:
         raise refusal(

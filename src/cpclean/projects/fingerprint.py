@@ -9,12 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from cpclean.cleaning.settings import PRIOR
 from cpclean.data.columns import Column
 from cpclean.data.frames import columns_from
-from cpclean.data.table import IncompleteTable
+from cpclean.data.table import IncompleteTable, usual_limits
 from cpclean.queries.model import Model
 
 _HASH = "sha256:"
+# Settings that are left out where they are as usual, as before there was a choice.
+_LEFT_OUT = ("space", "max_exact", "draws")
 
 
 def fingerprint(table: IncompleteTable, points: Any, **settings: Any) -> dict[str, Any]:
@@ -40,11 +43,16 @@ def fingerprint(table: IncompleteTable, points: Any, **settings: Any) -> dict[st
     (1, 'sha256:...')
     """
     labels = _texts(table.dataset.labels.tolist())
+    drawn = table.dataset.drawing
+    space = "plain" if table.leaves is None else table.leaves.name
+    chosen = {"space": space, "max_exact": drawn.max_exact, "draws": drawn.n_draws}
+    usual = _usual(chosen)
     validation = [column for column in columns_from(points) if column.name in table.names]
     return {
         "table": _hash([*map(_content, table.columns), labels]),
         "candidates": _hash(_candidates(table)),
         "validation points": _hash(map(_content, validation)),
+        **{name: one for name, one in chosen.items() if one != usual[name]},
         **settings,
     }
 
@@ -58,22 +66,32 @@ def answers_belong(
     prior: str | None,
     strategy: str,
     seed: int,
+    sure: float | None = None,
+    gains_by: str = PRIOR,
 ) -> dict[str, Any]:
     """What a file of answers belongs to, for `Journal`; the same for the page and the terminal.
 
     Parameters
     ----------
     hashes : dict
-        Of the table, its candidates and the validation points, as `fingerprint` gives them.
+        Of the table, its candidates and the validation points, as `fingerprint` gives them, with
+        what it says about the space and about draws.
     repairs, prior : str or None
         Their names; None if they have none.
     seed : int
         Left out where nothing is left to chance.
+    sure, gains_by
+        As the answers were begun with; left out where they are as before there was a choice.
     """
     found = {name: hashes[name] for name in ("table", "candidates", "validation points")}
+    found |= {name: hashes[name] for name in _LEFT_OUT if name in hashes}
     found |= {"label": label, "neighbors": model.n_neighbors, "metric": model.metric}
     found |= {"repairs": repairs, "prior": prior, "strategy": strategy}
-    return found | ({"seed": seed} if strategy == "random" else {})
+    if strategy == "random":
+        found["seed"] = seed
+    if sure is not None:
+        found["sure"] = sure
+    return found if gains_by == PRIOR else {**found, "gains_by": gains_by}
 
 
 def differences(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> list[str]:
@@ -83,15 +101,30 @@ def differences(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> list[str]
     --------
     >>> differences({"table": "sha256:5f", "neighbors": 3}, {"table": "sha256:c0", "neighbors": 5})
     ['other table', 'neighbors was 3 and is 5']
+    >>> differences({"draws": 100}, {})
+    ['draws was 100 and is 160']
+    >>> differences({}, {"space": "forest"})
+    ["space was 'plain' and is 'forest'"]
     """
     found = []
+    mine, theirs = ({**_usual(one), **one} for one in (mine, theirs))
+    if mine["space"] != theirs["space"]:  # each space has its own
+        for limits in (mine, theirs):
+            limits.pop("max_exact"), limits.pop("draws")
     for name in dict.fromkeys([*mine, *theirs]):
-        here, there = mine.get(name), theirs.get(name)
+        here, there = (one.get(name) for one in (mine, theirs))
         if here == there:
             continue
         hashed = any(isinstance(one, str) and one.startswith(_HASH) for one in (here, there))
         found.append(f"other {name}" if hashed else f"{name} was {there!r} and is {here!r}")
     return found
+
+
+def _usual(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What a setting is where it is left out, which depends on the space."""
+    among_leaves = settings.get("space", "plain") != "plain"
+    max_exact, draws = usual_limits(among_leaves)
+    return {"space": "plain", "max_exact": max_exact, "draws": draws}
 
 
 def _candidates(table: IncompleteTable) -> Iterable[bytes]:

@@ -32,7 +32,7 @@ def point_arrays(points: Points) -> dict[str, npt.NDArray[Any]]:
         "drawn": points.drawn,
     }
     if points.cells is not None:
-        found |= {f"cells_{name}": array for name, array in points.cells._asdict().items()}
+        found |= {f"cells_{name}": array for name, array in points.cells.named().items()}
     return found
 
 
@@ -52,5 +52,5 @@ def unpack_points(stored: Mapping[str, Any], source: Unpacker) -> Points:
     points = Points.from_entries(np.array(vectors, order="C"), found["owner"], found["weight"])
     points.drawn = found["drawn"]
     if len(points.drawn):
-        points.cells = RowArrays(**{name: found[f"cells_{name}"] for name in RowArrays._fields})
+        points.cells = RowArrays.from_named(found, "cells_")
     return points

@@ -31,16 +31,17 @@ from cpclean.intake.textfile import TextFile
 from cpclean.projects.fingerprint import answers_belong, fingerprint
 from cpclean.projects.packing import Packer, Unpacker
 from cpclean.projects.point_bytes import are_complete, pack_points, point_arrays, unpack_points
-from cpclean.projects.project_settings import Settings
+from cpclean.projects.project_settings import AS_BEFORE, Settings
 from cpclean.projects.sources import PackedSources, Sources, pack_sources
 from cpclean.projects.table_bytes import dataset_arrays, pack_table, unpack_table
 from cpclean.queries.geometry import ask
 
 __all__ = ["Project", "RowEvent", "Settings"]
 
-# Format 2 has rows that are drawn, or completions of points: earlier versions would go on without.
-# What has neither is saved in format 1.
-FORMAT = 2
+# Format 2 has rows that are drawn, or completions of points, format 3 has trees, and format 4 has a
+# level of sureness or another prior in gains: earlier versions would go on without, or fail. What
+# has none of these is saved in format 1.
+FORMAT = 4
 
 
 class RowEvent(Protocol):
@@ -189,6 +190,8 @@ class Project:
             prior=about.get("prior"),
             strategy=self.settings.strategy,
             seed=self.settings.random_state,
+            sure=self.settings.sure,
+            gains_by=self.settings.gains_by,
         )
 
     def digest(self) -> str:
@@ -200,6 +203,8 @@ class Project:
                 found.update(name.encode() + np.ascontiguousarray(one).tobytes())
         if not data.is_exact:
             found.update(repr((data.drawing, data.row_names.tolist())).encode())
+        if data.space is not None:
+            found.update(data.space.digest.encode())
         return found.hexdigest()
 
     # -- bytes -----------------------------------------------------------------------------
@@ -209,7 +214,7 @@ class Project:
         into, task = Packer(), self.task
         plain = {
             "cpclean": "project",
-            "format": 1 if task.dataset.is_exact and are_complete(task.points) else FORMAT,
+            "format": self._format,
             "table": pack_table(self.table, into),
             "settings": self._packed_settings(),
             "labels": None if task.labels is None else into.array(task.labels, "the labels"),
@@ -220,6 +225,15 @@ class Project:
         if task.point_names.tolist() != list(range(task.points.n_points)):
             plain["point_names"] = task.point_names.tolist()
         return into.done(plain)
+
+    @property
+    def _format(self) -> int:
+        """The lowest one that has what the project has."""
+        if self.settings.plain().keys() & AS_BEFORE.keys():
+            return 4
+        if self.task.dataset.space is not None:
+            return 3
+        return 1 if self.task.dataset.is_exact and are_complete(self.task.points) else 2
 
     def _packed_settings(self) -> dict[str, Any]:
         """The settings; format 1 has the names of rows among them."""
@@ -270,6 +284,8 @@ class Project:
             budget=own.budget,
             target_share=own.target_share,
             min_gain=own.min_gain,
+            sure=own.sure,
+            gains_by=own.gains_by,
             n_jobs=n_jobs,
         )
         session.replay(log)

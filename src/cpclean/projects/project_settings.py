@@ -7,7 +7,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from cpclean.cleaning.settings import checked_limits, checked_seed
+from cpclean.cleaning.settings import (
+    PRIOR,
+    checked_gains_by,
+    checked_limits,
+    checked_seed,
+    checked_sure,
+)
 from cpclean.data.rows import is_whole
 from cpclean.errors import TableError
 from cpclean.queries.geometry import METRICS
@@ -15,9 +21,11 @@ from cpclean.queries.model import Model
 
 # Only what has a name can be saved; precomputed distances do not belong to a table.
 _METRICS = tuple(name for name in METRICS if name != "precomputed")
-_STRATEGIES = ("cpclean", "random", "cells", "cost")
+_STRATEGIES = ("cpclean", "relative", "roots", "random", "cells", "cost")
 # Settings that may change without the answers belonging to another project.
 _CHANGEABLE = ("about", "budget", "target_share", "min_gain")
+# Settings that are left out where they are as before there was a choice.
+AS_BEFORE = {"sure": None, "gains_by": PRIOR}
 
 
 @dataclass(frozen=True)
@@ -31,6 +39,9 @@ class Settings:
     answers_per_row : int
         How many people have to give the same answer about a row.
     costs : list with one number per row, or dict from column to cost, optional
+    sure : float, optional
+        The level at which points are settled that are not certain.
+    gains_by : {"prior", "uniform"}
     about : dict, optional
         Anything else that belongs to the project and that JSON can hold: the name of the file, the
         repairs and the prior that were chosen.
@@ -51,6 +62,8 @@ class Settings:
     min_gain: float = 0.0
     costs: Any = None
     about: Any = None
+    sure: float | None = None
+    gains_by: str = PRIOR
 
     def checked(self) -> Settings:
         """The same in plain values, or an error about what cannot be saved."""
@@ -79,6 +92,8 @@ class Settings:
             "target_share": target_share,
             "min_gain": min_gain,
             "costs": self.costs.tolist() if hasattr(self.costs, "tolist") else self.costs,
+            "sure": checked_sure(self.sure),
+            "gains_by": checked_gains_by(self.gains_by, self.sure),
         }
         try:
             return Settings.from_plain(json.loads(json.dumps(plain, allow_nan=False)))
@@ -90,6 +105,9 @@ class Settings:
     def plain(self) -> dict[str, Any]:
         """All settings by name, as they are saved: the model's among the others."""
         others = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "model"}
+        for name, before in AS_BEFORE.items():
+            if others[name] == before:
+                del others[name]
         return asdict(self.model) | others
 
     @classmethod

@@ -1,15 +1,15 @@
 """The parts of an IncompleteTable as bytes and back, bit for bit.
 
 All results are saved: the columns as they were read, the candidates, the space with its scales and
-categories, and the encoded dataset with its priors. Opening a table computes nothing again, so that
-another version of a library cannot give another result, and repairs and priors of your own need not
-be installed: what they proposed is saved.
+categories, the trees in whose leaves distances are measured, and the encoded dataset with priors.
+Opening a table computes nothing again, so that another version of a library cannot give another
+result, and repairs and priors of your own need not be installed: what they proposed is saved.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 import numpy as np
@@ -23,8 +23,11 @@ from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.row_arrays import RowArrays
 from cpclean.data.row_options import Options, TableOptions
 from cpclean.data.spaces.features import Feature
+from cpclean.data.spaces.leaf_space import LeafSpace
 from cpclean.data.spaces.plain import PlainSpace
 from cpclean.data.spaces.table_space import TableSpace
+from cpclean.data.spaces.tree_features import CodedFeature, TreeSpace
+from cpclean.data.spaces.trees import Trees
 from cpclean.data.table import IncompleteTable, TableParts
 from cpclean.projects.frame_bytes import is_installed, pack_index, unpack_index
 from cpclean.projects.packing import Packer, Unpacker
@@ -46,9 +49,10 @@ def pack_table(table: IncompleteTable, into: Packer) -> Any:
         "columns": [_packed_column(column, into) for column in table.columns],
         "holes": into.array(table.holes, "the holes"),
         "options": _packed_options(table.options, table.columns),
-        "encoding": _packed_space(table.space),
+        "encoding": _packed_space(table.space, into),
         "dataset": pack_dataset(table.dataset, into),
         **_packed_column_values(table),
+        **_packed_leaves(table.leaves),
     }
 
 
@@ -70,12 +74,13 @@ def unpack_table(stored: Any, source: Unpacker) -> IncompleteTable:
             columns=columns,
             holes=source.array(stored["holes"]),
             options=_unpacked_options(stored["options"]),
-            space=_unpacked_space(stored["encoding"]),
+            space=_unpacked_space(stored["encoding"], source),
             dataset=unpack_dataset(stored["dataset"], source),
             column_values={
                 name: tuple(map(unpacked, values))
                 for name, values in stored.get("column_values", [])
             },
+            leaves=_unpacked_leaves(stored.get("leaves")),
         )
     )
 
@@ -117,6 +122,14 @@ def _packed_column_values(table: IncompleteTable) -> dict[str, Any]:
     return {"column_values": listed} if listed else {}
 
 
+def _packed_leaves(leaves: LeafSpace | None) -> dict[str, Any]:
+    """Which trees were asked for; the trees themselves are the dataset's."""
+    if leaves is None:
+        return {}
+    names = [one.name for one in fields(LeafSpace)]
+    return {"leaves": {name: packed(getattr(leaves, name), "the space") for name in names}}
+
+
 def _packed_options(options: TableOptions, columns: tuple[Column, ...]) -> Any:
     """Each list of values is saved once, because most rows share the same ones."""
     lists: dict[str, int] = {}
@@ -130,6 +143,10 @@ def _packed_options(options: TableOptions, columns: tuple[Column, ...]) -> Any:
         weights = None if one.weights is None else list(map(float, one.weights))
         rows.append([int(row), list(map(int, one.cells)), numbers, one.joint, weights])
     return {"lists": [json.loads(text) for text in lists], "rows": rows}
+
+
+def _unpacked_leaves(stored: Any) -> LeafSpace | None:
+    return stored and LeafSpace(**{name: unpacked(one) for name, one in stored.items()})
 
 
 def _unpacked_options(stored: Any) -> TableOptions:
@@ -149,7 +166,7 @@ def _unpacked_options(stored: Any) -> TableOptions:
 # -- the space -----------------------------------------------------------------------------------
 
 
-def _packed_space(space: TableSpace) -> Any:
+def _packed_space(space: TableSpace, into: Packer) -> Any:
     features: list[dict[str, Any] | None] = []
     for feature in space.features:
         if feature is None:
@@ -157,31 +174,44 @@ def _packed_space(space: TableSpace) -> Any:
             continue
         where = f"the categories of column {feature.name!r}"
         categories = [packed(value, where) for value in feature.categories]
-        features.append({**asdict(feature), "categories": categories})
+        plain = {one.name: getattr(feature, one.name) for one in fields(feature)}
+        if isinstance(feature, CodedFeature):
+            plain["vectors"] = into.array(np.array(feature.vectors), where)
+        features.append({**plain, "categories": categories})
     return {
         "features": features,
         "treatments": [one.words for one in space.decisions],
         "n_features": space.n_features,
+        **({"for": "trees"} if isinstance(space, TreeSpace) else {}),
     }
 
 
-def _unpacked_space(stored: Any) -> PlainSpace:
-    features = [
-        one and Feature(**{**one, "categories": tuple(map(unpacked, one["categories"]))})
-        for one in stored["features"]
-    ]
+def _unpacked_space(stored: Any, source: Unpacker) -> PlainSpace:
+    features = [one and _unpacked_feature(one, source) for one in stored["features"]]
     decisions = tuple(map(Decision.from_words, stored["treatments"]))
-    return PlainSpace(tuple(features), decisions, stored["n_features"])
+    made = TreeSpace if stored.get("for") == "trees" else PlainSpace
+    return made(tuple(features), decisions, stored["n_features"])
+
+
+def _unpacked_feature(stored: Any, source: Unpacker) -> Feature:
+    plain = {**stored, "categories": tuple(map(unpacked, stored["categories"]))}
+    if "vectors" not in stored:
+        return Feature(**plain)
+    vectors = source.array(stored["vectors"]).tolist()
+    return CodedFeature(**{**plain, "vectors": tuple(map(tuple, vectors))})
 
 
 def pack_dataset(data: IncompleteDataset, into: Packer) -> Any:
     """The dataset as it is now: what was pinned in it counts as given."""
-    arrays, drawn = dataset_arrays(data), {}
+    arrays, others = dataset_arrays(data), dict[str, Any]()
     if data.row_names.tolist() != list(range(data.n_rows)):
         arrays["row_names"] = data.row_names
     if data.drawing != Drawing():
-        drawn["drawing"] = asdict(data.drawing)
-    return {name: into.array(array, "the labels") for name, array in arrays.items()} | drawn
+        others["drawing"] = asdict(data.drawing)
+    if data.space is not None:
+        trees = data.space.to_arrays()
+        others["trees"] = {name: into.array(array, "the trees") for name, array in trees.items()}
+    return {name: into.array(array, "the labels") for name, array in arrays.items()} | others
 
 
 def dataset_arrays(data: IncompleteDataset) -> dict[str, npt.NDArray[Any]]:
@@ -189,16 +219,26 @@ def dataset_arrays(data: IncompleteDataset) -> dict[str, npt.NDArray[Any]]:
     return {
         "codes": data.codes,
         "classes": data.classes,
-        **{f"_{name}": array for name, array in data.arrays._asdict().items()},
+        **{f"_{name}": array for name, array in data.arrays.named().items()},
         "_pinned": np.zeros(data.n_rows, dtype=bool),
     }
 
 
 def unpack_dataset(stored: Any, source: Unpacker) -> IncompleteDataset:
     """The dataset that was packed, every bit of it: no weight is normalised again."""
-    arrays = {name: source.array(stored[f"_{name}"]) for name in RowArrays._fields}
-    codes, classes = source.array(stored["codes"]), source.array(stored["classes"])
-    # Left out where they are as they always were before rows could be drawn.
-    names = source.array(stored["row_names"]) if "row_names" in stored else None
-    drawing = Drawing(**stored.get("drawing", {}))
-    return IncompleteDataset.from_arrays(RowArrays(**arrays), codes, classes, drawing, names)
+    packed_trees = stored.get("trees")
+    arrays = {
+        name: source.array(one) for name, one in stored.items() if name not in ("drawing", "trees")
+    }
+    trees = None
+    if packed_trees is not None:
+        trees = Trees.from_arrays({name: source.array(one) for name, one in packed_trees.items()})
+    return IncompleteDataset.from_arrays(
+        RowArrays.from_named(arrays, "_"),
+        arrays["codes"],
+        arrays["classes"],
+        Drawing(**stored.get("drawing", {})),
+        # Left out where they are as they always were before rows could be drawn.
+        arrays.get("row_names"),
+        trees,
+    )

@@ -6,6 +6,7 @@ JSON lines. The first says what the answers belong to; every other line is an ev
     {"row": 3, "candidate": 1, "at": "2026-11-16T09:30:00+00:00", "seconds": 12.5}
     {"row": 7, "value": {"age": 41.0}, "at": ...}
     {"row": 9, "skip": true, "at": ...}
+    {"refit": true, "at": ...}
     {"undo": 1, "at": ...}
 
 Row numbers and values are those of `CleaningSession.answers`; other keys are remarks for people. A
@@ -55,7 +56,7 @@ class Journal:
     Attributes
     ----------
     entries : list of dict
-        The answers and skips that count, in their order: without those that were undone.
+        Answers, skips and refits that count, in their order: without those that were undone.
     notes : list of str
         What a person should know about the state in which the file was found.
     resumed : bool
@@ -89,7 +90,7 @@ class Journal:
     # -- writing ---------------------------------------------------------------------------
 
     def append(self, entry: Mapping[str, Any], seconds: float | None = None) -> None:
-        """Write an answer or a skip; it is on the disk when this returns.
+        """Write an answer, a skip or a refit; it is on the disk when this returns.
 
         Raises
         ------
@@ -258,6 +259,20 @@ def read_answers(
     with suppress(JournalError):  # complete all the same, if an editor removed the last line end
         apply(entries, parsed(rest, 0, place), "the last line")
     return entries
+
+
+def begun_with(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What the first line of a journal says that it belongs to; nothing if there is no such line.
+
+    It has the settings that the answers were begun with: `sure`, `gains_by` and the strategy may be
+    others now.
+    """
+    place = Path(path).expanduser()
+    try:
+        with place.open("rb") as file:
+            return belongs_of(file.readline(), place)
+    except (OSError, JournalError):
+        return {}
 
 
 # -- the file --------------------------------------------------------------------------------------

@@ -15,6 +15,9 @@ VERSION = 1
 Line = dict[str, Any]
 
 _KINDS = {"candidate", "value", "skip"}
+# Which points are settled, and in which order rows are asked about, changes nothing in an answer.
+_FREE = ("sure", "gains_by")
+_ALIKE = ("cpclean", "relative", "roots")  # strategies that ask about whole rows, by gain
 _BEGINNING = b'{"cpclean": "answers"'
 
 
@@ -51,13 +54,22 @@ def belongs_of(line: bytes, path: Path) -> dict[str, Any]:
 
 
 def check_belongs(path: Path, theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> None:
-    """Refuse answers that belong to another table or to other settings."""
-    if differs := differences(theirs, mine):
+    """Refuse answers that belong to another table or to other settings.
+
+    The level of sureness may be another one: the answers do not depend on it.
+    """
+    if differs := differences(_binding(theirs), _binding(mine)):
         raise JournalError(
             f"{str(path)!r} belongs to something else: {offenders(differs, limit=4)}. "
             "Use the table and settings it was started with, or choose another file for new "
             "answers."
         )
+
+
+def _binding(belongs: Mapping[str, Any]) -> dict[str, Any]:
+    """What has to be the same."""
+    found = {name: one for name, one in belongs.items() if name not in _FREE}
+    return {**found, "strategy": _ALIKE[0]} if found.get("strategy") in _ALIKE else found
 
 
 def is_torn_header(content: bytes) -> bool:
@@ -91,10 +103,13 @@ def apply(entries: list[Line], event: Line, where: str) -> None:
             )
         del entries[-back:]
         return
+    if "row" not in event and event.get("refit") is True:
+        entries.append(event)
+        return
     if type(event.get("row")) is not int or len(event.keys() & _KINDS) != 1:
         raise JournalError(
-            f'{where} must have "row" and one of "candidate", "value" and "skip", or "undo"; '
-            f"got {json.dumps(event)[:80]}."
+            f'{where} must have "row" and one of "candidate", "value" and "skip", or "undo", or '
+            f'"refit"; got {json.dumps(event)[:80]}.'
         )
     entries.append(event)
 

@@ -62,8 +62,13 @@ class SavedSession:
         self.session.skip(row)
         self._save(seconds, remarks)
 
+    def refit(self, *, seconds: float | None = None) -> None:
+        """As `CleaningSession.refit`."""
+        self.session.refit()
+        self._save(seconds, {})
+
     def undo(self, *, seconds: float | None = None) -> None:
-        """Take back the last answer or skip, even one from before the journal was opened."""
+        """Take back the last entry, even one from before the journal was opened."""
         if not self._n_entries:
             raise CPCleanError("there is no answer to undo.")
         self.journal.undo(seconds=seconds)

@@ -15,7 +15,7 @@ from cpclean.web.api.messages import Asked, Imported, Taken
 from cpclean.web.desk.desk import Desk
 from cpclean.web.desk.exporting import JSON_LINES, TYPES, type_of
 from cpclean.web.desk.listing import RowsWanted
-from cpclean.web.desk.views import AnsweredView, ProgressView, RowsView, as_json
+from cpclean.web.desk.views import AnsweredView, PredictionsView, ProgressView, RowsView, as_json
 
 JSON, XML = "application/json", "application/xml"
 FILES = (*TYPES.values(), JSON_LINES, XML)  # what a call that returns a Response may give
@@ -107,6 +107,12 @@ def undo(desk: Desk, sent: messages.Undo) -> AnsweredView:
 def progress(desk: Desk, asked: messages.Nothing) -> ProgressView:
     """How far it is."""
     return desk.progress()
+
+
+@operation(409)
+def predictions(desk: Desk, asked: messages.Nothing) -> PredictionsView:
+    """Every row to predict: its label, share and verdict."""
+    return desk.predictions()
 
 
 @operation(409, 422)

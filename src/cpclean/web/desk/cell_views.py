@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
 from datetime import date
 from typing import Any
@@ -10,20 +9,12 @@ from typing import Any
 from cpclean.data.columns import Column
 from cpclean.data.nulls import is_null
 from cpclean.data.table import IncompleteTable
-from cpclean.data.values import (
-    NEEDS,
-    categories_of,
-    in_words,
-    is_mark,
-    mark_text,
-    typed_value,
-)
-from cpclean.errors import AnswerError, offenders
+from cpclean.data.values import categories_of, in_words, is_mark, mark_text
+from cpclean.errors import AnswerError
+from cpclean.intake.typed_values import cell_typed, check_missing
 from cpclean.web.desk.views import CellView
 
-_WITH_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
 LONGEST = 300  # characters of a cell that are shown
-MOST_TYPED = 10_000  # characters of a value
 MOST_CATEGORIES = 50  # that are listed for people who type a value
 
 
@@ -89,19 +80,12 @@ def spare_cells(columns: Mapping[str, list[Any]], place: int) -> list[CellView]:
     ]
 
 
-def with_points(table: IncompleteTable, typed: Mapping[str, Any]) -> dict[str, Any]:
-    """What people typed whose file has decimal commas; texts stay as they are."""
-    numeric = {column.name for column in table.columns if column.kind == "numeric"}
-    return {
-        name: text.replace(",", ".")
-        if name in numeric and isinstance(text, str) and _WITH_COMMA.fullmatch(text.strip())
-        else text
-        for name, text in typed.items()
-    }
-
-
 def typed_values(
-    table: IncompleteTable, number: int, holes: Collection[str], typed: Mapping[str, Any]
+    table: IncompleteTable,
+    number: int,
+    holes: Collection[str],
+    typed: Mapping[str, Any],
+    decimal: str,
 ) -> dict[str, Any]:
     """What a person typed for the missing cells of a row, without fields that were left empty.
 
@@ -111,44 +95,18 @@ def typed_values(
         The row's number for people.
     holes : the columns that are missing in the row
     typed : dict from column name to text, or to a value as JSON has it
+    decimal : str
+        The decimal sign of the file.
     """
     found: dict[str, Any] = {}
-    for name, text in typed.items():
-        if name not in holes:
-            raise AnswerError(
-                f"column {str(name)[:80]!r} is not missing in row {number}; missing columns: "
-                f"{offenders(map(repr, holes), limit=8)}.",
-                column=str(name),
-            )
-        if text is None or (isinstance(text, str) and not text.strip()):
-            continue
-        found[name] = _value(table.columns[table.names.index(name)], text)
+    for name, given in typed.items():
+        check_missing(str(name), holes, f"row {number}")
+        value = given.strip() if isinstance(given, str) else given
+        if value is not None and value != "":
+            column = table.columns[table.names.index(name)]
+            found[name] = cell_typed(column, value, decimal)
     if not found:
         raise AnswerError(
             f"no value was given for row {number}. Type one, choose a candidate, or skip the row."
         )
     return found
-
-
-def _value(column: Column, given: Any) -> Any:
-    """A typed value, refused if the column cannot hold it."""
-    if not isinstance(given, str | int | float):
-        raise _unusable(column, given)
-    if isinstance(given, str):
-        given = given.strip()
-        odd = any("\ud800" <= sign <= "\udfff" or sign == "\0" for sign in given)
-        if odd or len(given) > MOST_TYPED:
-            raise _unusable(column, f"{given[:20]}...")
-    if isinstance(given, bool) and column.kind not in ("boolean", "categorical"):
-        raise _unusable(column, given)
-    shown = typed_value(column, given)
-    if shown is None:
-        raise _unusable(column, given)
-    return shown
-
-
-def _unusable(column: Column, given: Any) -> AnswerError:
-    return AnswerError(
-        f"column {column.name!r} takes {NEEDS[column.kind]}; got {str(given)[:80]!r}.",
-        column=column.name,
-    )

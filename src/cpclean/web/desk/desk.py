@@ -14,13 +14,26 @@ from cpclean.storage.checks import checked_text
 from cpclean.storage.contract import Storage
 from cpclean.storage.ledger import ledger_of
 from cpclean.web.desk.engine import Engine
-from cpclean.web.desk.exporting import events_text, log_text, table_bytes
+from cpclean.web.desk.exporting import (
+    events_text,
+    log_text,
+    predictions_of,
+    predictions_text,
+    table_bytes,
+    words_about_filled,
+)
 from cpclean.web.desk.handing_out import HandingOut
 from cpclean.web.desk.listing import RowsWanted, own_answer, page_of, row_views
 from cpclean.web.desk.progress import progress_of
 from cpclean.web.desk.project_rows import ProjectRows
 from cpclean.web.desk.taking_in import TakingIn
-from cpclean.web.desk.views import AnsweredView, ProgressView, QuestionView, RowsView
+from cpclean.web.desk.views import (
+    AnsweredView,
+    PredictionsView,
+    ProgressView,
+    QuestionView,
+    RowsView,
+)
 
 NAME_LENGTH = 100
 EXPORT_SECONDS = 20.0  # that an export waits for the engine
@@ -221,6 +234,23 @@ class Desk:
         self.ready(EXPORT_SECONDS)  # what was confirmed must be in it
         session = self.engine.ready_now().session
         return table_bytes(self.project, session, self._rows.numbers, suffix, fill)
+
+    def predictions(self) -> PredictionsView:
+        """Every row to predict: its label, share and verdict."""
+        return predictions_of(self.project, self.engine.ready_now())
+
+    def export_predictions(self) -> str:
+        """The same as a CSV file."""
+        self.engine.wake()
+        self.ready(EXPORT_SECONDS)
+        return predictions_text(self.predictions())
+
+    def words_about_filled(self) -> list[str]:
+        """Where the values of the table without holes come from; none before the first look."""
+        now = self.engine.now
+        if now is None:
+            return []
+        return words_about_filled(self.project, now.session, self._rows.numbers)
 
     def export_log(self, everything: bool = False) -> str:
         """The answers that count, as `cpclean clean` writes them; or every event, as JSON lines."""

@@ -5,9 +5,11 @@ Requests never wait for it. It publishes where things stand as one value that is
 
 1. takes in what people answered, here or in other processes, and ranks the rows anew;
 2. works out what the candidates of the next questions would settle;
-3. works out the accuracy, if the labels are known;
+3. works out which predictions are sure, if that settles none, and the accuracy, if the labels are
+   known;
 4. simulates how it will go on;
-5. finds out how far shares are off, if rows are represented by draws.
+5. finds out how far shares are off, if rows are represented by draws;
+6. looks back at the answers once there is nothing more to ask, in a thread of its own.
 
 Between any two small pieces of 2 to 5 it looks for news.
 """
@@ -16,12 +18,13 @@ from __future__ import annotations
 
 import logging
 import time
-from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Condition, Event, Thread
 
+from cpclean.analysis.certain_words import Standing
 from cpclean.analysis.draw_errors import draws_note
 from cpclean.analysis.forecast import Course, Forecast
+from cpclean.analysis.looking_back import looking_back
 from cpclean.analysis.ranking import rows_to_ask
 from cpclean.cleaning.session import CleaningSession
 from cpclean.cleaning.view import SessionView
@@ -60,11 +63,13 @@ class Now:
         The log so far; only ever read up to `ledger.last`.
     by_request : dict from request id to Event
     session : CleaningSession
-        A copy that nobody changes; `view` shows it.
+        Nobody changes it: the follower goes on with a copy. `view` shows it.
     ranking : list of int
         The rows that can be asked about, the best first.
     place : dict from row to int
         Where it stands in the ranking.
+    start_shares : (float, float)
+        The shares that were certain and settled before the first answer.
     """
 
     version: int
@@ -77,7 +82,7 @@ class Now:
     place: dict[int, int]
     gains: Floats
     stopped: str | None
-    start_share: float
+    start_shares: tuple[float, float]
 
 
 class Engine:
@@ -97,6 +102,9 @@ class Engine:
         self.accuracy: float | None = None
         self.outlook: Course | None = None
         self.draws: str | None = None  # None until it is worked out
+        self.looked_back: list[str] = []
+        self._back: Thread | None = None
+        self._back_of: object = None  # the state that it is about
         self.trouble: str | None = None
         self.details: dict[int, Detail] = {}
         self.version = 0
@@ -107,7 +115,8 @@ class Engine:
         self._events: list[LogEvent] = []
         self._by_request: dict[str, LogEvent] = {}
         self._follower: Follower | None = None
-        self._start_share = 0.0
+        self._start_shares = (0.0, 0.0)
+        self._standing: Standing | None = None
         self._accuracy_of = -1  # the version that it was worked out for
         self._accuracy_at = -ACCURACY_SECONDS
         self._turn = False
@@ -126,6 +135,25 @@ class Engine:
                 "the table is still being looked at for the first time. Try again in a moment."
             )
         return self.now
+
+    def standing(self, now: Now) -> Standing:
+        """How many predictions are certain, sure and open.
+
+        Where sure ones are not settled, how many these are may be some answers old.
+        """
+        view, found = now.view, self._standing
+        if found is None or view.sure is not None:
+            return Standing.of(view)
+        certain = int(view.certain.sum())
+        sure = max(0, found.certain + found.sure - certain)
+        return replace(
+            found,
+            certain=certain,
+            sure=sure,
+            open=found.points - certain - sure,
+            certain_share=view.certain_share,
+            sure_share=max(found.sure_share, view.certain_share),
+        )
 
     def start(self) -> None:
         """Begin to work; a second call does nothing."""
@@ -227,7 +255,7 @@ class Engine:
         follower = self._follower
         if follower is None:
             session = self._project.session()
-            self._start_share = session.certain_share
+            self._start_shares = (session.certain_share, session.settled_share)
             follower = Follower(session)
         follower.follow(ledger.log)
         self._by_request |= {one.request_id: one for one in events[len(self._events) :]}
@@ -240,18 +268,20 @@ class Engine:
 
     def _stand(self, ledger: Ledger, session: CleaningSession) -> None:
         rows = rows_to_ask(session)
+        if self._standing is None:  # later, while people think
+            self._standing = Standing.of(session.view)
         now = Now(
             version=self.version + 1,
             ledger=ledger,
             events=self._events,
             by_request=self._by_request,
-            session=copy(session),
+            session=session,
             view=session.view,
             ranking=rows,
             place={row: place for place, row in enumerate(rows)},
             gains=session.view.gains,
             stopped=session.view.stopped,
-            start_share=self._start_share,
+            start_shares=self._start_shares,
         )
         self.details = {  # what they would settle may be some answers old until it is worked out
             row: one
@@ -271,8 +301,9 @@ class Engine:
         if lacking:
             return self._explain(now, lacking[0])
         due = time.monotonic() - self._accuracy_at > ACCURACY_SECONDS
-        if now.session.y_val is not None and self._accuracy_of != now.version and due:
-            self.accuracy = now.session.accuracy()
+        if self._accuracy_of != now.version and due:
+            self._standing = Standing.of(now.view)
+            self.accuracy = None if now.session.y_val is None else now.session.accuracy()
             self._accuracy_of, self._accuracy_at = now.version, time.monotonic()
             self._publish()
             return True
@@ -283,7 +314,7 @@ class Engine:
         old = [row for row in now.ranking[:AHEAD] if self.details[row].version != now.version]
         if old:
             return self._explain(now, old[0])
-        return self._look_further(now) or self._look_at_draws(now)
+        return self._look_further(now) or self._look_at_draws(now) or self._look_back(now)
 
     def _explain(self, now: Now, row: int) -> bool:
         """Work out what the candidates of a row would settle."""
@@ -307,6 +338,31 @@ class Engine:
             self._foreseen |= self._forecast.finished
             self._publish()
         return True
+
+    def _look_back(self, now: Now) -> bool:
+        """Begin to look back, if all is answered; it takes long, and nobody waits for it."""
+        if self._back_of is now.view.version or (self._back is not None and self._back.is_alive()):
+            return False
+        self._back_of = now.view.version
+        if self.looked_back:
+            self.looked_back = []
+            self._publish()
+        if now.stopped is not None and now.view.history:
+            self._back = Thread(
+                target=self._looking_back, args=(now,), name="cpclean looking back", daemon=True
+            )
+            self._back.start()
+        return False
+
+    def _looking_back(self, now: Now) -> None:
+        try:
+            found = looking_back(now.session, progress=False)
+        except Exception:  # people can do without
+            log.exception("looking back failed")
+            return
+        if self._back_of is now.view.version and not self.stopping:
+            self.looked_back = found
+            self._publish()
 
     def _look_at_draws(self, now: Now) -> bool:
         """Once, how far the shares of the first look are off; whether that was still to do."""

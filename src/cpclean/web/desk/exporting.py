@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Iterable
+from io import StringIO
 from typing import Any, Literal, get_args
 
-from cpclean.cleaning.known_cells import known_cells
+from cpclean.analysis.fill_words import fill_words
+from cpclean.analysis.predictions import Predictions
+from cpclean.analysis.words import shown
+from cpclean.cleaning.known_cells import filled_cells
 from cpclean.cleaning.session import CleaningSession
 from cpclean.data.domains import DomainTable, plain_frame
 from cpclean.errors import CPCleanError
@@ -16,6 +21,8 @@ from cpclean.projects.project import Project
 from cpclean.storage.events import Event
 from cpclean.storage.journal_lines import header
 from cpclean.storage.ledger import Ledger
+from cpclean.web.desk.engine import Now
+from cpclean.web.desk.views import PredictionsView, PredictionView
 
 TYPES = {
     ".csv": "text/csv",
@@ -49,7 +56,8 @@ def table_bytes(
         Where each row of the project stands in the frame that was given.
     suffix : {".csv", ".tsv", ".json", ".parquet", ".xlsx"}
     fill : {"default", "likely"} or None
-        Guess the other holes as `CleaningSession.world` does; None leaves them as they are.
+        Guess the other holes as `CleaningSession.world` does, and those of rows that are not in the
+        project's table by the same rule without their label; None leaves them as they are.
     """
     if suffix not in SUFFIXES:
         raise ExportError(
@@ -65,8 +73,18 @@ def table_bytes(
     else:
         frame = as_pandas(plain_frame(given))
         original = Original(frame, project.text, isinstance(given, DomainTable))
-    known = known_cells(session, project.table, numbers, fill)
+    known = filled_cells(session, project.table, numbers, fill, given).cells
     return original.cleaned(project.table, numbers, known, suffix).content
+
+
+def words_about_filled(
+    project: Project, session: CleaningSession, numbers: list[int], fill: str = "likely"
+) -> list[str]:
+    """Where the values of the table without holes come from: how many holes of which rows."""
+    given = project.frame
+    rows = list(range(project.n_rows)) if given is None else numbers
+    filled = filled_cells(session, project.table, rows, fill, given)
+    return fill_words(filled, fill, (project.settings.about or {}).get("prior"))
 
 
 def type_of(suffix: str, content: bytes, project: Project) -> str:
@@ -87,6 +105,50 @@ def _with_holes(session: CleaningSession, project: Project) -> Any:
     for number, name in enumerate(project.table.names):
         frame[name] = frame[name].astype(object).mask(project.table.holes[:, number], None)
     return frame
+
+
+# -- predictions -----------------------------------------------------------------------------------
+
+
+def predictions_of(project: Project, now: Now) -> PredictionsView:
+    """Every row to predict with its label, share and verdict, as they are known now."""
+    found = Predictions.of(now.view)
+    labels = None if project.task.labels is None else project.task.labels.tolist()
+    classes = [shown(one) for one in now.view.data.classes.tolist()]
+    return PredictionsView(
+        now.version,
+        found.level,
+        [
+            PredictionView(
+                int(name),
+                classes[place],
+                share,
+                verdict,
+                None if labels is None else shown(labels[point]),
+            )
+            for point, (name, place, share, verdict) in enumerate(
+                zip(
+                    project.task.point_names.tolist(),
+                    found.shares.argmax(axis=1).tolist(),
+                    found.winners.tolist(),
+                    found.verdicts.tolist(),
+                    strict=True,
+                )
+            )
+        ],
+    )
+
+
+def predictions_text(found: PredictionsView) -> str:
+    """The same as the text of a CSV file."""
+    into = StringIO()
+    names = ["row", "prediction", "share", "verdict"]
+    if any(one.label is not None for one in found.predictions):
+        names.append("label")
+    writer = csv.writer(into, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows([getattr(one, name) for name in names] for one in found.predictions)
+    return into.getvalue()
 
 
 # -- the log ---------------------------------------------------------------------------------------

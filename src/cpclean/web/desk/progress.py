@@ -8,6 +8,7 @@ from statistics import median
 from cpclean.analysis.forecast import Course
 from cpclean.data.rows import Floats
 from cpclean.projects.project import Project
+from cpclean.queries.sureness import LEVEL
 from cpclean.report.pictures import thinned
 from cpclean.storage.ledger import Ledger
 from cpclean.web.desk.engine import Engine, Now
@@ -26,18 +27,21 @@ def progress_of(engine: Engine, project: Project) -> ProgressView:
         return ProgressView(
             version, 0, n_rows, n_rows, 0.0, 0, n_points, [], [], [], [], None, target,
             None, [], 0, None, False, True, trouble=engine.trouble,
-            points_with_holes=len(project.task.points.mixtures),
+            points_with_holes=len(project.task.points.mixtures), open=n_points,
+            sure_level=project.settings.sure or LEVEL,
+            until_sure=project.settings.sure is not None,
         )  # fmt: skip
     view, ledger, outlook = now.view, now.ledger, engine.outlook
+    standing = engine.standing(now)
     return ProgressView(
         version=version,
         answers=len(view.history),
         rows_total=len(project.dirty_rows),
         rows_left=len(view.open_rows),
-        certain_share=view.certain_share,
-        certain=int(view.certain.sum()),
-        points=len(view.certain),
-        curve=_curve(now),
+        certain_share=standing.certain_share,
+        certain=standing.certain,
+        points=standing.points,
+        curve=_curve([now.start_shares[1], *(one.settled_share for one in view.history)]),
         expected=_ahead(outlook, outlook.mean) if outlook else [],
         low=_ahead(outlook, outlook.low) if outlook else [],
         high=_ahead(outlook, outlook.high) if outlook else [],
@@ -58,11 +62,23 @@ def progress_of(engine: Engine, project: Project) -> ProgressView:
         left_out=[f"Event {number}: {why}" for number, why in ledger.left_out.items()],
         points_with_holes=len(view.points.mixtures),
         draws=engine.draws or "",
+        sure=standing.sure,
+        open=standing.open,
+        sure_level=standing.level,
+        sure_share=standing.sure_share,
+        settled=standing.settled,
+        settled_share=standing.settled_share,
+        until_sure=standing.until_sure,
+        certain_curve=_certain_curve(now) if standing.until_sure else [],
+        looking_back=engine.looked_back if now.stopped is not None else [],
     )
 
 
-def _curve(now: Now) -> list[tuple[int, float]]:
-    shares = [now.start_share, *(record.certain_share for record in now.view.history)]
+def _certain_curve(now: Now) -> list[tuple[int, float]]:
+    return _curve([now.start_shares[0], *(one.certain_share for one in now.view.history)])
+
+
+def _curve(shares: list[float]) -> list[tuple[int, float]]:
     return [(place, shares[place]) for place in thinned(len(shares), MOST_SHOWN)]
 
 
@@ -74,7 +90,7 @@ def _ahead(course: Course, shares: Floats) -> list[tuple[int, float]]:
 
 
 def _to_target(engine: Engine, now: Now, target: float) -> int | None:
-    if now.view.certain_share >= target:
+    if now.view.settled_share >= target:
         return 0
     ahead = engine.outlook
     more = None if ahead is None else ahead.reach(target)

@@ -14,7 +14,7 @@ from cpclean.storage.checks import used_before
 from cpclean.storage.contract import Storage
 from cpclean.storage.events import Event, NewEvent
 from cpclean.storage.ledger import Ledger, ledger_of
-from cpclean.web.desk.cell_views import typed_values, with_points
+from cpclean.web.desk.cell_views import typed_values
 from cpclean.web.desk.engine import Engine, Now
 from cpclean.web.desk.listing import settled_text
 from cpclean.web.desk.project_rows import ProjectRows
@@ -40,7 +40,7 @@ class TakingIn:
     ) -> None:
         self._storage, self._project, self._rows, self._engine = storage, project, rows, engine
         self._answers_per_row = project.settings.answers_per_row
-        self._comma = project.text is not None and project.text.decimal == ","
+        self._decimal = "." if project.text is None else project.text.decimal
 
     def answer(
         self,
@@ -110,9 +110,7 @@ class TakingIn:
             )
         if candidate is None:
             assert values is not None, "one of the two"
-            if self._comma:
-                values = with_points(self._project.table, values)
-            typed = typed_values(self._project.table, number, holes, values)
+            typed = typed_values(self._project.table, number, holes, values, self._decimal)
             return self._project.entry(row, None, typed)
         entry = self._project.entry(row, candidate)
         known = {} if now is None else now.view.known_of(row).raw

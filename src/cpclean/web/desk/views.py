@@ -7,6 +7,9 @@ from typing import Any
 
 import msgspec
 
+from cpclean.analysis.certain_words import Standing
+from cpclean.queries.sureness import LEVEL
+
 # Numbers of NumPy are written as what they are.
 _ENCODER = msgspec.json.Encoder(enc_hook=lambda one: one.item())
 
@@ -120,6 +123,15 @@ class ProgressView:
         Rows with holes; those that are neither settled nor skipped.
     certain_share, certain, points
         The share and the number of certain predictions, and how many there are.
+    sure, open : int
+        Other predictions that are sure, and the rest.
+    sure_level, sure_share : float
+        At which they are sure, and the share of those that are certain or sure.
+    settled, settled_share
+        The number and the share of settled predictions: certain or, `until_sure`, also sure.
+    looking_back : list of str
+        Once there is nothing more to ask: which answers were avoidable, and how many new rows would
+        be settled, too. Empty until that is worked out, and where it would take long.
     points_with_holes : int
         Predictions of rows with holes of their own. If there are any, `certain_share` is that of
         their completions, by weight, and `certain` counts predictions of which all are certain.
@@ -127,11 +139,13 @@ class ProgressView:
         How far shares are off where rows are represented by draws; "" where none are, or where
         that is not worked out yet.
     curve : list of (answers, share)
-        How it came about.
+        How the settled share came about.
+    certain_curve : list of (answers, share)
+        The same of the certain share; empty unless it goes on `until_sure`.
     expected, low, high : list of (answers, share)
         How it is expected to go on: mean and range over a few simulated continuations.
     to_target : int or None
-        How many more answers are expected until `target` is reached; None: not known.
+        How many more answers are expected until the share `target` is settled; None: not known.
     accuracy : float or None
         Of the validation points, where their labels are known.
     pairs : list of PairView
@@ -171,11 +185,72 @@ class ProgressView:
     left_out: list[str] = field(default_factory=list)
     points_with_holes: int = 0
     draws: str = ""
+    sure: int = 0
+    open: int = 0
+    sure_level: float = LEVEL
+    sure_share: float = 0.0
+    settled: int = 0
+    settled_share: float = 0.0
+    until_sure: bool = False
+    certain_curve: list[tuple[int, float]] = field(default_factory=list)
+    looking_back: list[str] = field(default_factory=list)
 
     @property
     def all_certain(self) -> bool:
-        """Whether nobody has to answer anything more."""
+        """Whether every prediction is certain."""
         return self.certain == self.points > 0
+
+    @property
+    def all_settled(self) -> bool:
+        """Whether nobody has to answer anything more."""
+        return self.settled == self.points > 0
+
+    @property
+    def standing(self) -> Standing:
+        """How many predictions are certain, sure and open; as text, in words."""
+        return Standing(
+            self.certain,
+            self.sure,
+            self.open,
+            self.certain_share,
+            self.sure_share,
+            self.sure_level,
+            self.until_sure,
+            self.points_with_holes,
+        )
+
+
+@dataclass(frozen=True)
+class PredictionView:
+    """A row to predict.
+
+    Attributes
+    ----------
+    row : int
+        Its number for people: in its file, where 0 is the first row below the header.
+    prediction : str
+        The label that most of the prior mass predicts.
+    share : float
+        Of the prior mass that predicts it.
+    verdict : {"certain", "sure", "open"}
+    label : str or None
+        The true one, where it is known.
+    """
+
+    row: int
+    prediction: str
+    share: float
+    verdict: str
+    label: str | None = None
+
+
+@dataclass(frozen=True)
+class PredictionsView:
+    """All rows to predict, and the level at which they are sure."""
+
+    version: int
+    sure_level: float
+    predictions: list[PredictionView]
 
 
 @dataclass(frozen=True)

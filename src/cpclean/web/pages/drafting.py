@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from cpclean.analysis.words import listed
+from cpclean.cleaning.settings import usual_gains_by, usual_strategy
 from cpclean.data.columns import Column
 from cpclean.data.decisions import DOUBTS, IGNORED
 from cpclean.data.frames import columns_from
 from cpclean.data.repairs import default_values
 from cpclean.errors import CPCleanError, TableError
-from cpclean.intake.checking import check_columns, check_rows
+from cpclean.intake.checking import check_columns, check_rows, leaves_notes
 from cpclean.intake.choices import Choices
 from cpclean.intake.notes import IntakeError, Note
 from cpclean.intake.open_task import Remark, noted, open_task, read_whole
@@ -23,7 +24,7 @@ from cpclean.intake.remarks import column_notes
 from cpclean.intake.sentences import parts, said
 from cpclean.intake.typed_repairs import typed_candidates
 from cpclean.projects.project import Project, Settings
-from cpclean.queries.model import Model
+from cpclean.queries.model import usual_model
 from cpclean.web.desk.cell_views import text_of
 from cpclean.web.pages.drafts import Draft, Files, SetupForm, likely_label
 from cpclean.web.pages.forms import FieldError, sentence
@@ -120,8 +121,12 @@ def _row_notes(frame: Any, files: Files, choices: Choices, form: SetupForm) -> l
         frame = frame.drop(columns=list(choices.drop))
         left_out = check_rows(frame, files.table, choices)
         found = rows_to_predict(frame, files.table, choices, form.to_predict(files))
-        classes = frame[choices.label].dropna().unique().tolist()
-        return [*left_out, *found.notes, *as_classes(found, classes)[1]]
+        labels = frame[choices.label].dropna()
+        gone = [row for note in left_out for row in note.rows]
+        gone += found.numbers.tolist() if found.held_out else []
+        learnt = labels.drop(labels.index.intersection(frame.index[gone]))
+        about_labels = as_classes(found, labels.unique().tolist())[1]
+        return [*left_out, *leaves_notes(learnt, choices), *found.notes, *about_labels]
     except IntakeError as error:
         return [error.note]
     except FieldError:  # told when the person starts
@@ -177,7 +182,8 @@ def _candidates(column: Column) -> str:
 def project_of(draft: Draft, form: SetupForm, files: Files | None = None) -> Project:
     """The project that a person has set up, or an error about what does not fit."""
     files = files or draft.files()
-    numbers = {name: form.number(name) for name in ("share", "neighbors", "target", "answers")}
+    numbers = {name: form.number(name) for name in ("share", "target", "answers")}
+    n_neighbors = form.n_neighbors
     choices = form.choices(files)
     opened = open_task(files.table, choices, form.to_predict(files))
     if not len(opened.task.dataset.dirty_rows):
@@ -191,9 +197,12 @@ def project_of(draft: Draft, form: SetupForm, files: Files | None = None) -> Pro
         "prior": choices.prior,
     }
     settings = Settings(
-        Model(numbers["neighbors"]),
+        usual_model(opened.task.dataset, n_neighbors),
         answers_per_row=numbers["answers"],
         target_share=numbers["target"] / 100,
         about=about,
+        sure=form.level,
+        strategy=usual_strategy(form.level),
+        gains_by=usual_gains_by(form.level),
     )
     return Project.make(opened.task, settings, text=opened.original.text)

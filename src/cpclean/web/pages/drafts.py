@@ -19,6 +19,24 @@ PRIORS = (
     ("observed", "as often as in the column"),
     ("uniform", "all alike"),
 )
+SPACES = (
+    (
+        "forest",
+        "leaves of a forest",
+        "Rows are near if most trees of a forest put them together; usually the most accurate.",
+    ),
+    (
+        "plain",
+        "scaled columns",
+        "Rows are near if their values are, and all columns count alike; the simplest.",
+    ),
+    (
+        "random",
+        "leaves of random splits",
+        "Like the forest, but with trees that look neither at labels nor at what fills a hole.",
+    ),
+)
+USUAL_SPACE = "forest"
 DECIMALS = ((".", "point"), (",", "comma"))
 ENCODINGS = (
     ("utf-8", "UTF-8"),
@@ -32,7 +50,7 @@ ENCODINGS = (
 )
 # Names that label columns often have, the likeliest first; otherwise nobody guesses.
 _LABELS = ("label", "target", "class", "y", "outcome", "species")
-_TYPED = ("share", "neighbors", "null", "target", "answers")
+_TYPED = ("share", "neighbors", "null", "target", "answers", "sure")
 LONGEST_VALUES = 2000  # characters of the candidates that are typed for a column
 
 
@@ -75,10 +93,11 @@ class SetupForm:
     label: str = ""
     validation: str = "share"
     share: str = "20"
-    neighbors: str = "3"
+    neighbors: str = ""  # as usual in the space
     prior: str = "label"
     null: str = ""
     target: str = "100"
+    sure: str = ""  # the percent at which predictions are settled; "": when they are certain
     answers: str = "1"
     sep: str = ""  # this and the next two: "" is as it was found out
     encoding: str = ""
@@ -86,6 +105,7 @@ class SetupForm:
     kinds: dict[str, str] = field(default_factory=dict)
     repairs: dict[str, str] = field(default_factory=dict)  # candidates of a column, with | between
     dropped: frozenset[str] = frozenset()
+    space: str = field(default_factory=lambda: USUAL_SPACE)
     drop_unlabelled: bool = False
     drop_empty: bool = False
 
@@ -124,6 +144,7 @@ class SetupForm:
             kinds=kinds,
             repairs=repairs,
             dropped=frozenset(dropped),
+            space=_known_space(text(form, "space")),
             drop_unlabelled=bool(text(form, "drop_unlabelled")),
             drop_empty=bool(text(form, "drop_empty")),
             **typed,
@@ -167,6 +188,7 @@ class SetupForm:
             layout=self.layout(files),
             repairs=self.repairs or "default",
             prior=self.prior,
+            space=self.space,
             drop_unlabelled=self.drop_unlabelled,
             drop_empty=self.drop_empty,
         )
@@ -176,6 +198,27 @@ class SetupForm:
         if self.validation == "file" and files.points is not None:
             return PointsFile(files.points, files.points.found_layout)
         return HoldOut(self.number("share") / 100)
+
+    @property
+    def n_neighbors(self) -> int | None:
+        """How many rows vote; None: as usual in the space."""
+        return self.number("neighbors") if self.neighbors.strip() else None
+
+    @property
+    def level(self) -> float | None:
+        """The level at which predictions are settled; None: only certain ones are."""
+        given = self.sure.strip().removesuffix("%").replace(",", ".")
+        if not given:
+            return None
+        try:
+            level = float(given) / 100
+        except ValueError:
+            level = 0.0
+        if not 0.5 < level < 1:
+            raise FieldError(
+                "sure", f"how sure is a number of percent between 50 and 100; got {self.sure!r}."
+            )
+        return level
 
     def number(self, name: str) -> int:
         """A number that was typed, or a `FieldError`."""
@@ -201,6 +244,10 @@ def likely_label(names: Iterable[Any]) -> str:
     """The column that is the label by its name; "" if there is none."""
     known = {str(name).strip().lower(): str(name) for name in names}
     return next((known[one] for one in _LABELS if one in known), "")
+
+
+def _known_space(sent: str) -> str:
+    return sent if sent in [name for name, _, _ in SPACES] else USUAL_SPACE
 
 
 def _written(form: Mapping[str, Any]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from cpclean.report.drawn import NARROW, WIDE, drawn
 from cpclean.report.pictures import thinned
-from cpclean.web.desk.exporting import JSON_LINES, type_of
+from cpclean.web.desk.exporting import JSON_LINES, TYPES, type_of
 from cpclean.web.desk.listing import STATES, RowsWanted, Sort
 from cpclean.web.pages import forms, wording
 from cpclean.web.pages.progress_picture import picture_of
@@ -25,6 +25,7 @@ SORTS: tuple[tuple[Sort, str], ...] = (
 )
 PER_PAGE = 25
 MOST_NUMBERS = 500  # lines of the table beside the picture
+_LINES = ("curve", "certain_curve", "expected", "low", "high")
 FORMATS = ((".csv", "CSV"), (".parquet", "Parquet"), (".xlsx", "Excel"))
 
 
@@ -41,13 +42,15 @@ class Overview:
     def _progress(self, visit: Visit) -> Response:
         progress = visit.desk.progress()
         picture = picture_of(progress)
-        lines = {name: getattr(progress, name) for name in ("curve", "expected", "low", "high")}
+        lines = {name: getattr(progress, name) for name in _LINES}
+        certain = dict(progress.certain_curve)
         return self._rendering.page(
             visit.request, "progress.html", page="progress", progress=progress, says=picture.says,
             drawings=[Markup(drawn(picture, width)) for width in (WIDE, NARROW)],
-            milestones=wording.milestones(progress),
+            milestones=wording.milestones(progress), space=wording.space(visit.desk.project),
             curve_json=json.dumps(lines), numbers=[
-                progress.curve[at] for at in thinned(len(progress.curve), MOST_NUMBERS)
+                (at, share, certain.get(at, share)) for at, share in
+                (progress.curve[at] for at in thinned(len(progress.curve), MOST_NUMBERS))
             ],
         )  # fmt: skip
 
@@ -77,8 +80,12 @@ class Overview:
 
     async def export(self, visit: Visit) -> Response:
         """What can be taken away."""
-        return await run_in_threadpool(
-            self._rendering.page, visit.request, "export.html", page="export", formats=FORMATS,
+        return await run_in_threadpool(self._export, visit)
+
+    def _export(self, visit: Visit) -> Response:
+        return self._rendering.page(
+            visit.request, "export.html", page="export", formats=FORMATS,
+            filled=visit.desk.words_about_filled(),
             for_terminal=visit.desk.project.journal_belongs["repairs"] is not None,
         )  # fmt: skip
 
@@ -91,6 +98,11 @@ class Overview:
         content = await run_in_threadpool(visit.desk.export_table, suffix, fill)
         name = f"{'filled' if fill else 'cleaned'}{suffix}"
         return _file(content, name, type_of(suffix, content, visit.desk.project))
+
+    async def predictions(self, visit: Visit) -> Response:
+        """The predictions with their verdicts as a file."""
+        content = await run_in_threadpool(visit.desk.export_predictions)
+        return _file(content, "predictions.csv", f"{TYPES['.csv']}; charset=utf-8")
 
     async def log(self, visit: Visit) -> Response:
         """All events as a file."""

@@ -1,7 +1,8 @@
-"""The picture of the progress: certain share and expected share against answers."""
+"""The picture of the progress: settled, certain and expected shares against answers."""
 
 from __future__ import annotations
 
+from cpclean.analysis.certain_words import level_words
 from cpclean.report.pictures import Curve, Lines, Picture, thinned
 from cpclean.web.desk.views import ProgressView
 from cpclean.web.pages.wording import outlook
@@ -11,17 +12,32 @@ Points = list[tuple[int, float]]
 
 def picture_of(progress: ProgressView) -> Picture:
     """What the page shows without script and in print."""
-    curves = [_curve("certain predictions", progress.curve or [(0, progress.certain_share)])]
+    settled = "settled" if progress.until_sure else "certain"
+    curves = [_curve(f"{settled} predictions", progress.curve or [(0, progress.settled_share)])]
     if len(progress.expected) > 1:
         ahead = _curve("expected, and its range", progress.expected, "dash")
         low, high = (_shares(one, progress.expected) for one in (progress.low, progress.high))
         curves.append(Curve(ahead.label, ahead.x, ahead.y, low, high, ahead.dash))
+    if progress.certain_curve:
+        curves += _bands(progress)
     return Picture(
         "progress",
-        "Certain predictions, row by row",
+        f"{settled.capitalize()} predictions, row by row",
         outlook(progress),
-        Lines(tuple(curves), "rows cleaned", "certain"),
+        Lines(tuple(curves), "rows cleaned", settled),
     )
+
+
+def _bands(progress: ProgressView) -> list[Curve]:
+    """What is certain, down to 0; what is sure besides, up to what is settled; the rest is open."""
+    certain = _curve("certain", progress.certain_curve, "dot")
+    settled = _curve("", progress.curve).y
+    none = tuple(0.0 for _ in certain.y)
+    sure = f"{level_words(progress.sure_level)} (band); above: open"
+    return [
+        Curve(certain.label, certain.x, certain.y, none, certain.y, certain.dash),
+        Curve(sure, certain.x, settled, certain.y, settled, "dot"),
+    ]
 
 
 def _curve(label: str, points: Points, dash: str = "solid") -> Curve:

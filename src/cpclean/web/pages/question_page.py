@@ -40,6 +40,7 @@ def asked_of(
     if own := desk.own_answer(question.row, who):
         question = replace(question, said=own)
         said = f"You answered: {own}. Others are asked about this row, too."
+    settled = "certain" if desk.project.settings.sure is None else "settled"
     asked = [cell for cell in question.cells if cell.hole]
     known = [cell for cell in question.cells if not cell.hole]
     many = max(question.n_candidates, len(question.candidates)) > MOST_BUTTONS
@@ -57,7 +58,7 @@ def asked_of(
         "choices": choices,
         "picked": _said_before(question, choices) if sent is None else sent.picked,
         "typed": {} if sent is None else sent.typed,
-        "why": "" if question.said else why(question),
+        "why": "" if question.said else why(question, settled),
         "held": question.lease_id is None and question.near > 0 and not question.said,
         "chosen": [
             one.number for one in question.candidates if question.said == line_of(one.cells)
@@ -215,14 +216,20 @@ def _reason(progress: ProgressView) -> str:
 
 def nothing_to_ask(progress: ProgressView) -> dict[str, Any]:
     """What is shown while there is nothing to ask."""
-    if progress.all_certain:
+    if progress.all_settled:
         what = "completion" if progress.points_with_holes else "prediction"
+        then = "Whatever is in the other holes, no further answer would change a prediction."
+        if not progress.all_certain:
+            then = (
+                f"For each prediction that is not certain, one label holds at least "
+                f"{100 * progress.sure_level:.4g}% of what may be in the other holes."
+            )
+        promise = "certain" if progress.all_certain else progress.standing.promise
         return {
             "good": True,
             "wait": False,
-            "heading": f"You can stop now: every {what} is certain",
-            "words": f"{_effort(progress)} Whatever is in the other holes, no further answer would "
-            "change a prediction.",
+            "heading": f"You can stop now: every {what} is {promise}",
+            "words": f"{_effort(progress)} {then}",
         }
     if progress.busy or progress.trouble:
         return {

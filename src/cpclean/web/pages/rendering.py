@@ -83,6 +83,7 @@ class Rendering:
             "progress": progress,
             "project": "" if desk is None else desk.mark,
             "all_certain": progress is not None and progress.all_certain,
+            "settled": "settled" if progress is not None and progress.until_sure else "certain",
             "places": PLACES,
             **dict.fromkeys(("page", "problem", "error", "error_at", "done"), ""),
         }

@@ -37,6 +37,7 @@ def routes(workplace: Workplace, security: Security) -> list[BaseRoute]:
         "/rows": overview.rows,
         "/export": overview.export,
         "/export/table{suffix}": overview.table,
+        "/export/predictions.csv": overview.predictions,
         "/export/log.jsonl": overview.log,
         "/export/answers.jsonl": overview.answers,
     }

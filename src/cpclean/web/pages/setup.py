@@ -29,6 +29,7 @@ from cpclean.web.pages.drafts import (
     DECIMALS,
     ENCODINGS,
     PRIORS,
+    SPACES,
     Draft,
     Files,
     SetupForm,
@@ -185,8 +186,9 @@ class SetupPages:
             request, "setup.html", 422 if error else 200, page="setup", draft=draft, choice=choice,
             columns=seen.columns, rows_with_holes=seen.rows_with_holes, n_rows=seen.n_rows,
             names=seen.names, notes=[*([note] if note else []), *seen.notes], kinds=KINDS,
-            priors=PRIORS, layout=step.layout, read_as=_spelt(step.layout), **_WRITTEN,
+            priors=PRIORS, spaces=SPACES, layout=step.layout, read_as=_spelt(step.layout),
             place=self.state.place_of(draft.name), error=_words(error), error_at=_place(error),
+            **_WRITTEN,
         )  # fmt: skip
 
 

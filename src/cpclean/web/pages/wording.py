@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 import jinja2
 
-from cpclean.analysis.certain_words import certain_words, completions_words
+from cpclean.analysis.certain_words import completions_words
+from cpclean.analysis.space_words import GIVEN_THE_SPACE, space_words
 from cpclean.analysis.words import count, listed, percent, shortened, small
+from cpclean.projects.project import Project
 from cpclean.web.desk.views import CellView, ProgressView, QuestionView
 from cpclean.web.pages.forms import sentence
 
@@ -38,7 +40,7 @@ def takes(cell: CellView) -> str:
     return f"{kind}; so far from {cell.low} to {cell.high}"
 
 
-def why(question: QuestionView) -> str:
+def why(question: QuestionView, settled: str = "certain") -> str:
     """Why this row is asked about, in a sentence or two."""
     if not question.near:
         return "No open prediction depends on this row any more, but your answer is welcome."
@@ -47,14 +49,21 @@ def why(question: QuestionView) -> str:
     settling = [one for one in question.candidates if one.settles]
     known = [one for one in question.candidates if one.settles is not None]
     if not known:
-        return f"{said} No free row is expected to make more of them certain."
+        return f"{said} No free row is expected to make more of them {settled}."
     if not settling:
-        return f"{said} No single value makes one of them certain, but each helps."
+        return f"{said} No single value makes one of them {settled}, but each helps."
     mass = sum(one.prior for one in known)
     mean = sum(one.prior * (one.settles or 0) for one in known) / mass if mass else 0.0
     if question.near == 1:
-        return f"{said} The answer makes it certain with a probability of {percent(mean)}."
-    return f"{said} An answer is expected to make {small(mean)} of them certain."
+        return f"{said} The answer makes it {settled} with a probability of {percent(mean)}."
+    return f"{said} An answer is expected to make {small(mean)} of them {settled}."
+
+
+def space(project: Project) -> str:
+    """The space in which distances are measured, and what certain means there."""
+    neighbors = count(project.settings.model.n_neighbors, "neighbour")
+    said = sentence(f"{space_words(project.table.leaves)}, {neighbors}.")
+    return said if project.table.leaves is None else f"{said} {GIVEN_THE_SPACE}"
 
 
 def estimate(answers: int | None) -> str:
@@ -105,18 +114,16 @@ def answer(text: str | None) -> str:
 
 def outlook(progress: ProgressView) -> str:
     """What the picture of the progress shows, in a sentence or two."""
-    now = f"{percent(progress.certain_share)} of {count(progress.points, 'prediction')}"
-    now = f"{now} {_are(progress)} certain"
-    if progress.points_with_holes:
-        told = (progress.certain, progress.points, progress.certain_share)
-        now = certain_words(*told, progress.points_with_holes)
-    said = f"After {count(progress.answers, 'row')}, {now}."
+    said = f"After {count(progress.answers, 'row')}, {progress.standing}."
     if progress.all_certain:
         return f"{said} No further answer can change a prediction."
+    if progress.all_settled:
+        return f"{said} Every prediction is {progress.standing.promise}."
     if progress.to_target is None:
         return said
     more = count(progress.to_target, "more answer")
-    return f"{said} About {more} should bring it to {percent(progress.target)}."
+    settled = "settled" if progress.until_sure else "certain"
+    return f"{said} About {more} should bring it to {percent(progress.target)} {settled}."
 
 
 def milestones(progress: ProgressView) -> list[tuple[float, int]]:
@@ -124,14 +131,10 @@ def milestones(progress: ProgressView) -> list[tuple[float, int]]:
     found = []
     for share in sorted({*MILESTONES, progress.target}):
         reached = next((at for at, mean in progress.expected if mean >= share - 1e-9), None)
-        if reached is not None and share > progress.certain_share:
+        if reached is not None and share > progress.settled_share:
             rows = max(1, reached - progress.answers)
             found.append((share, rows * progress.answers_per_row))
     return found
-
-
-def _are(progress: ProgressView) -> str:
-    return "is" if progress.points == 1 else "are"
 
 
 def add_words(templates: jinja2.Environment) -> None:

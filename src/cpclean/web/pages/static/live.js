@@ -21,7 +21,10 @@
       else place.textContent = words[place.dataset.as || "number"](value);
     });
     var stop = document.getElementById("stop");
-    if (stop) stop.hidden = !(progress.points > 0 && progress.certain === progress.points);
+    if (stop) stop.hidden = !(progress.points > 0 && progress.settled === progress.points);
+    var sure = document.getElementById("stop-sure");
+    if (sure) sure.hidden = progress.certain === progress.points;
+    if (sure) document.getElementById("stop-certain").hidden = !sure.hidden;
     document.dispatchEvent(new CustomEvent("cpclean:progress", { detail: progress }));
     if (progress.version === version) return;
     version = progress.version;

@@ -6,6 +6,7 @@
   var plot = document.getElementById("plot");
   var still = document.getElementById("still");
   var data = JSON.parse(plot.dataset.picture);
+  var settled = data.certain_curve.length ? "settled" : "certain";
   var at = null; // the place that is read: an index into what `places` gives
 
   function add(parent, name, attributes, text) {
@@ -18,7 +19,9 @@
 
   // Every number of rows that has a share: what was, then what is expected.
   function places() {
-    var seen = data.curve.map(function (one) { return { x: one[0], share: one[1] }; });
+    var seen = data.curve.map(function (one, number) {
+      return { x: one[0], share: one[1], certain: (data.certain_curve[number] || [])[1] };
+    });
     var last = seen.length ? seen[seen.length - 1].x : -1;
     data.expected.forEach(function (one, number) {
       if (one[0] <= last) return;
@@ -29,7 +32,10 @@
 
   function reading(place) {
     var rows = cpclean.number(place.x) + (place.x === 1 ? " row" : " rows");
-    if (place.low === undefined) return "After " + rows + ": " + percent(place.share) + " certain";
+    if (place.low === undefined) {
+      return "After " + rows + ": " + percent(place.share) + " " + settled +
+        (place.certain === undefined ? "" : ", " + percent(place.certain) + " certain");
+    }
     return "After " + rows + ": " + percent(place.share) + " expected, " +
       percent(place.low) + " to " + percent(place.high);
   }
@@ -44,13 +50,14 @@
   }
 
   function floor(found) {
+    if (data.certain_curve.length) return [0, 0.2]; // bands begin at 0
     var least = Math.min.apply(null, found.map(function (one) { return one.low === undefined ? one.share : Math.min(one.low, one.share); }));
     var steps = [[0.9, 0.02], [0.8, 0.05], [0.5, 0.1]];
     return steps.find(function (one) { return least > one[0] + 0.01; }) || [0, 0.2];
   }
 
   function scales(found, width) {
-    var box = { left: 50, right: width - 18, top: 54, bottom: width < 500 ? 264 : 304 };
+    var box = { left: 50, right: width - 18, top: data.certain_curve.length ? 74 : 54, bottom: width < 500 ? 264 : 304 };
     var last = Math.max(1, found.length ? found[found.length - 1].x : 1);
     var low = floor(found);
     return {
@@ -77,13 +84,28 @@
     });
     add(svg, "text", { x: (box.left + box.right) / 2, y: box.bottom + 40, "text-anchor": "middle" }, "rows cleaned");
     add(svg, "line", { class: "s1", x1: box.left, x2: box.left + 30, y1: 12, y2: 12 });
-    add(svg, "text", { x: box.left + 38, y: 16 }, "certain predictions");
-    if (data.expected.length < 2) return;
-    add(svg, "line", { class: "s2 dash", x1: box.left, x2: box.left + 30, y1: 32, y2: 32 });
-    add(svg, "text", { x: box.left + 38, y: 36 }, "expected, and its range");
+    add(svg, "text", { x: box.left + 38, y: 16 }, settled + " predictions");
+    if (data.expected.length > 1) {
+      add(svg, "line", { class: "s2 dash", x1: box.left, x2: box.left + 30, y1: 32, y2: 32 });
+      add(svg, "text", { x: box.left + 38, y: 36 }, "expected, and its range");
+    }
+    if (!data.certain_curve.length) return;
+    add(svg, "line", { class: "s3 dot", x1: box.left, x2: box.left + 30, y1: 52, y2: 52 });
+    add(svg, "text", { x: box.left + 38, y: 56 }, "certain; above it sure, then open");
+  }
+
+  function bands(svg, scale) {
+    var certain = data.certain_curve;
+    if (!certain.length) return;
+    var none = certain.map(function (one) { return [one[0], 0]; });
+    var between = line(data.curve, scale) + " " + line(certain.slice().reverse(), scale);
+    add(svg, "polygon", { class: "band f3", points: line(certain, scale) + " " + line(none.reverse(), scale) });
+    add(svg, "polygon", { class: "band f1", points: between });
+    add(svg, "polyline", { class: "s3 dot", points: line(certain, scale) });
   }
 
   function curves(svg, scale) {
+    bands(svg, scale);
     if (data.expected.length > 1) {
       var edge = line(data.high, scale) + " " + line(data.low.slice().reverse(), scale);
       add(svg, "polygon", { class: "band f2", points: edge });
@@ -157,7 +179,7 @@
   plot.after(out);
   plot.setAttribute("tabindex", "0");
   plot.setAttribute("role", "slider");
-  plot.setAttribute("aria-label", "Certain predictions, row by row; arrow keys read it");
+  plot.setAttribute("aria-label", settled + " predictions, row by row; arrow keys read it");
   plot.setAttribute("aria-valuemin", "0");
   plot.hidden = false;
   still.hidden = true;
