@@ -11,6 +11,8 @@ scale.py      peak memory, and what doubling the number of rows costs
 startup.py    the first call in a new process
 classes.py    a hundred classes
 tables.py     a table of mixed types against a pipeline of scikit-learn
+holes.py      rows with many holes, and points with holes
+hole_choices.py  how many draws, exact up to where, five values of a hole or all observed ones
 cleaning.py   sessions: an answer and the next question
 serving.py    the same over HTTP, by ten and by fifty people at once
 

@@ -17,7 +17,9 @@ from benchmarks import (
     classes,
     cleaning,
     counting,
+    hole_choices,
     holes,
+    leaves,
     machine,
     scale,
     serving,
@@ -40,6 +42,8 @@ SECTIONS: dict[str, Callable[[Run], None]] = {
     "building": building.measure,
     "tables": tables.measure,
     "holes": holes.measure,
+    "choices": hole_choices.measure,
+    "leaves": leaves.measure,
     "cleaning": cleaning.measure,
     "serving": serving.measure,
 }

@@ -47,8 +47,9 @@ def parsed(text: str) -> ast.Module:
 
 
 def imported_names(module: str, is_package: bool, text: str) -> Iterator[tuple[str, int]]:
-    """Dotted names that a module imports and their lines: wherever in the file, for types only
-    or by a string; relative ones made absolute."""
+    """Dotted names that a module imports and their lines: wherever in the file, for types only,
+    by a string, or as an attribute of a package; relative ones made absolute."""
+    yield from attribute_imports(parsed(text))
     for node in ast.walk(parsed(text)):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
@@ -67,13 +68,39 @@ def imported_names(module: str, is_package: bool, text: str) -> Iterator[tuple[s
             )
 
 
+def attribute_imports(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    """Names that are looked up in our package, which loads what it does not have yet."""
+    bound = {
+        alias.asname or "cpclean"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+        if alias.name == "cpclean" or (alias.name.startswith("cpclean.") and not alias.asname)
+    }
+    chains = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    inner = {id(node.value) for node in chains}
+    for node in chains:
+        root, _, rest = ast.unparse(node).partition(".")
+        if id(node) not in inner and root in bound:
+            yield f"cpclean.{rest}", node.lineno
+
+
+IMPORTERS = {"import_module", "__import__", "resolve_name", "run_module", "exec", "eval"}
+
+
 def string_import(node: ast.AST) -> bool:
     """Whether a call imports what a string names."""
-    if not isinstance(node, ast.Call):
-        return False
-    called = node.func
-    name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
-    return name in {"import_module", "__import__", "resolve_name"}
+    return isinstance(node, ast.Call) and names_importer(node.func)
+
+
+def names_importer(node: ast.AST) -> bool:
+    """Whether a name, of whatever is called or renamed here, is one of those that import."""
+    if isinstance(node, ast.Attribute):
+        tables = {"sys.modules", "lazy_loader.load", "lazy_loader.attach"}
+        return node.attr in IMPORTERS or ast.unparse(node) in tables
+    if isinstance(node, ast.alias):
+        return node.name in IMPORTERS
+    return isinstance(node, ast.Name) and node.id in IMPORTERS
 
 
 PUBLIC = declared("cpclean", stub("cpclean"))

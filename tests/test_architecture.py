@@ -20,9 +20,9 @@ from house import (
     ROOT,
     SRC,
     imported_names,
+    names_importer,
     parsed,
     source,
-    string_import,
     stub,
 )
 
@@ -37,8 +37,8 @@ ROOMS = (
     "queries",
     "classifier",  # before cleaning: a session hands one out
     "cleaning",
-    "analysis",
     "baselines",
+    "analysis",
     "report",
     "projects",
     "storage",
@@ -97,7 +97,7 @@ def string_imports(module: str, text: str) -> list[str]:
     return [
         f"{module}:{node.lineno} imports by a string: {ast.unparse(node)}"
         for node in ast.walk(parsed(text))
-        if string_import(node)
+        if names_importer(node)
     ]
 
 
@@ -144,6 +144,9 @@ def test_no_import_is_hidden_in_a_string():
         "importlib.import_module('cpclean.report')",
         "def f():\n    return __import__('cpclean.cli', fromlist=['main'])",
         "import_module(f'cpclean.report.{name}')",
+        "import cpclean\ncpclean.CleaningSession",
+        "import cpclean as package\npackage.report.page.report(1)",
+        "import cpclean.data.rows\ncpclean.web.server",
     ],
 )
 def test_a_forward_import_is_noticed(text):
@@ -155,6 +158,8 @@ def test_a_forward_import_is_noticed(text):
     [
         "import numpy as np",
         "import cpclean",
+        "import cpclean\ncpclean.IncompleteDataset",
+        "import numpy as cpclean\ncpclean.report",
         "from cpclean import CPCleanError, IncompleteDataset, __version__",
         "from cpclean.errors import DataError",
         "from .rows import Row",
@@ -175,6 +180,12 @@ def test_a_backward_import_is_no_offence(text):
         "importlib.import_module(library)",
         "__import__('pandas')",
         "pkgutil.resolve_name('cpclean.errors:CPCleanError')",
+        "from importlib import import_module as usual",
+        "load = importlib.import_module",
+        "exec('import cpclean.web')",
+        "sys.modules['cpclean.web']",
+        "runpy.run_module('cpclean.cli')",
+        "page = lazy_loader.load('cpclean.report.page')",
     ],
 )
 def test_an_import_by_a_string_is_noticed(text):
@@ -314,6 +325,17 @@ def test_the_drawing_names_every_room():
 def test_a_room_that_is_not_drawn_is_noticed():
     drawn = "\n    data      tables\n        │\n    cli       data and queries\n"
     assert undrawn(["data", "queries", "cli"], drawn) == ["queries"]
+
+
+def test_contributing_lists_every_room():
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    listed = re.findall(r"^\| `([\w/.]+)` \|", text, flags=re.MULTILINE)
+    assert [name for name in listed if not (SRC / "cpclean" / name).exists()] == []
+    folders = {path.parent for path in MODULES.values() if path.name == "__init__.py"}
+    rooms = {f"{folder.relative_to(SRC / 'cpclean').as_posix()}/" for folder in folders}
+    rooms |= {f"{room}.py" for room in ROOMS if f"{room}/" not in rooms}
+    assert rooms - {"./", "web/"} == set(listed), "of the web, each room by itself"
+    assert [*dict.fromkeys(re.split(r"[/.]", name)[0] for name in listed)] == list(ROOMS)
 
 
 def unmapped(modules: Collection[str], docstring: str) -> list[str]:

@@ -72,6 +72,7 @@ def test_credit() -> None:
     assert told.count("uncertain predictions that may depend on it: ") == 3
 
 
+@pytest.mark.slow
 def test_credit_says_which_file_it_misses(tmp_path: Path) -> None:
     told = run("credit.py", "--data-dir", tmp_path, succeeds=False)
     assert "there is no" in told

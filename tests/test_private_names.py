@@ -15,6 +15,10 @@ DOCUMENTED = {
 }  # fmt: skip
 
 
+# Calls that take the name of somebody else's attribute.
+BY_NAME = ("attrgetter", "methodcaller", "getattr_static", "__getattribute__")
+
+
 def is_private(name: object) -> bool:
     return isinstance(name, str) and bool(re.match(r"_[^_]|_$|__\w*[^_]$", name))
 
@@ -68,6 +72,9 @@ def looks_behind(node: ast.AST, own: set[str]) -> bool:
         return is_private(node.attr) and node.attr not in own and not documented
     if access := string_access(node):
         return is_private(access[1]) and access[1] not in own
+    if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(BY_NAME):
+        names = [getattr(one, "value", None) for one in node.args]
+        return any(is_private(name) and name not in own for name in names)
     if isinstance(node, ast.Call) and ast.unparse(node.func) == "vars":
         return not (node.args and is_self(node.args[0]))
     return False
@@ -120,6 +127,8 @@ def test_no_module_looks_behind_anothers_names():
         "def f(data):\n    return vars(data)",
         "def f(data):\n    return getattr(data, '_rows')",
         "def f(data):\n    setattr(data, '_rows', 1)",
+        "rows = operator.attrgetter('_rows')",
+        "def f(data):\n    return data.__getattribute__('_rows')",
         "def f(data):\n    object.__setattr__(data, '_rows', 1)",
         "from cpclean.data.rows import _check",
         "from cpclean.queries import _race",

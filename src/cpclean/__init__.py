@@ -13,12 +13,13 @@ The way the data takes, which is also the order of the rooms::
     queries      is_certain: do all worlds predict the same label?
                  world_counts: how many worlds predict each label? (world_shares: which share)
                  expected_entropies: which row, once cleaned, helps most?
-    classifier   CertainKNeighborsClassifier: the same as a scikit-learn estimator
+    classifier   CertainForestClassifier: the same as a scikit-learn estimator, in the leaves of a
+                 forest; CertainKNeighborsClassifier: in any space
         │
         ▼
     cleaning     CleaningSession: ask a person about the row that matters most
-    analysis     what it means: summary, advice, reasons, ranking, forecast
     baselines    what people do instead: imputation, HoloClean, BoostClean, ActiveClean
+    analysis     what it means: summary, advice, reasons, ranking, forecast
         │
         ▼
     report       pictures, and one self-contained page

@@ -1,6 +1,8 @@
 # The public names and their homes: read by type checkers, and by lazy_loader at run time.
 
-from .classifier import CertainKNeighborsClassifier as CertainKNeighborsClassifier
+from .analysis.trust import trust as trust
+from .classifier.forest import CertainForestClassifier as CertainForestClassifier
+from .classifier.neighbors import CertainKNeighborsClassifier as CertainKNeighborsClassifier
 from .cleaning.session import CleaningSession as CleaningSession
 from .cleaning.simulation import simulate as simulate
 from .data.domains import write_domains as write_domains
@@ -8,6 +10,7 @@ from .data.incomplete import Cell as Cell
 from .data.incomplete import FactoredRow as FactoredRow
 from .data.incomplete import IncompleteDataset as IncompleteDataset
 from .data.points import Points as Points
+from .data.spaces.leaf_space import LeafSpace as LeafSpace
 from .data.table import IncompleteTable as IncompleteTable
 from .errors import CPCleanError as CPCleanError
 from .intake.reading import read_csv as read_csv
@@ -20,5 +23,7 @@ from .queries.shares import entropies as entropies
 from .queries.shares import share_errors as share_errors
 from .queries.shares import world_counts as world_counts
 from .queries.shares import world_shares as world_shares
+from .queries.sureness import is_sure as is_sure
+from .queries.sureness import verdicts as verdicts
 
 __version__: str

@@ -127,6 +127,7 @@ def stop():
     os.kill(os.getpid(), signal.SIGINT)
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # shells ignore it in the background
     store = Store(sys.argv[1], "demo", ("name",), {})
     long = [partial(eval, "__import__('time').sleep(600)")] * 2
     jobs = [Job((str(at),), work) for at, work in enumerate([partial(dict, score=1), *long])]

@@ -13,26 +13,32 @@ import numpy.typing as npt
 import cpclean
 from cpclean import (
     Cell,
+    CertainForestClassifier,
     CertainKNeighborsClassifier,
     CleaningSession,
     CPCleanError,
     FactoredRow,
     IncompleteDataset,
     IncompleteTable,
+    LeafSpace,
     Points,
     conditional_shares,
     entropies,
     expected_entropies,
     is_certain,
+    is_sure,
     possible_labels,
     read_csv,
     read_table,
     share_errors,
     simulate,
+    trust,
+    verdicts,
     world_counts,
     world_shares,
     write_domains,
 )
+from cpclean.analysis.trust_words import TrustFindings
 from cpclean.cleaning.question import Question
 from cpclean.cleaning.state import Record
 
@@ -56,6 +62,8 @@ def queries(data: IncompleteDataset, X: Floats) -> None:
     assert_type(world_counts(data, X), npt.NDArray[Any])
     assert_type(world_shares(data, X, n_jobs=2), Floats)
     assert_type(share_errors(data, X), Floats)
+    assert_type(is_sure(data, X, level=0.9), Bools)
+    assert_type(verdicts(data, X), npt.NDArray[np.str_])
     assert_type(entropies(data, Points([X, X[0]], priors=[None, [1.0]])), Floats)
     Points([X], weights=[None])  # type: ignore[call-arg]
     assert_type(conditional_shares(data, X[0]), list[Floats])
@@ -104,3 +112,17 @@ def errors_and_version() -> None:
     assert_type(cpclean.__version__, str)
     assert issubclass(CPCleanError, Exception)
     cpclean.word_counts  # type: ignore[attr-defined]  # noqa: B018
+
+
+def a_forest(X: Any, y: Any) -> None:
+    model = CertainForestClassifier(n_neighbors="auto", n_trees=10).fit(X, y)
+    assert_type(model, CertainForestClassifier)
+    assert_type(model.is_certain(X), npt.NDArray[np.bool_])
+    IncompleteTable(X, label="y", space=LeafSpace("random", n_trees=5))
+
+
+def own_table(frame: Any) -> None:
+    found = trust(frame, "y", n_trials=2, strategies=["cpclean"])
+    assert_type(found, TrustFindings)
+    assert_type(found.sentence, str)
+    trust(frame)  # type: ignore[call-arg]

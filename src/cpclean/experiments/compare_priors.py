@@ -32,7 +32,8 @@ from cpclean.experiments.measures import (
     vote_accuracy,
     world_accuracy,
 )
-from cpclean.experiments.spaces import Labels, Space
+from cpclean.experiments.space_files import Labels
+from cpclean.experiments.spaces import Space
 from cpclean.experiments.store import Figures, Store, with_versions
 from cpclean.queries.model import Model
 from cpclean.queries.shares import world_shares

@@ -16,7 +16,8 @@ from cpclean.data.table import IncompleteTable
 from cpclean.data.task import Task
 from cpclean.errors import DataError
 from cpclean.experiments.inject import inject
-from cpclean.experiments.spaces import Labels, Space
+from cpclean.experiments.space_files import Labels
+from cpclean.experiments.spaces import Space
 from cpclean.intake.reading import read_csv
 
 

@@ -94,6 +94,29 @@ def inject(
     return Injected(frame.mask(mask), mask)
 
 
+def inject_by_class(
+    frame: Any, labels: npt.ArrayLike, rate: float = 0.2, seed: int = 0
+) -> Injected:
+    """Hide cells whose value and label say so: high values of every other class, low of the rest.
+
+    No prior that is learnt from observed values can be right then: those of a class that are left
+    say the opposite of those that are hidden.
+
+    Parameters
+    ----------
+    frame, rate, seed
+        As in `inject`.
+    labels : sequence
+        One per row; classes are taken in ascending order.
+    """
+    columns = columns_from(frame)
+    heights = np.column_stack([_heights(column) for column in columns])
+    codes = np.unique(np.asarray(labels), return_inverse=True)[1]
+    chances = STRENGTH * np.where((codes % 2 == 0)[:, None], heights, 1.0 - heights)
+    mask = hidden_cells(chances, rate, np.random.default_rng(seed))
+    return Injected(frame.mask(mask), mask)
+
+
 def hidden_cells(chances: Floats, rate: float, rng: np.random.Generator) -> Bools:
     """Draw cells without replacement, each in proportion to exp(chance).
 

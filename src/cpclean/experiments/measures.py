@@ -13,7 +13,8 @@ import numpy as np
 from cpclean.baselines.estimator import one_world, vote
 from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.rows import Floats
-from cpclean.experiments.spaces import Labels, Space
+from cpclean.experiments.space_files import Labels
+from cpclean.experiments.spaces import Space
 from cpclean.queries.model import Model
 
 MODEL = Model(n_neighbors=3)

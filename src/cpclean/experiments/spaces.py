@@ -1,8 +1,4 @@
-"""The experiment spaces that the paper's authors published, through one loader.
-
-A space is a folder with `X_train_dirty.csv`, `X_train_clean.csv`, `y_train.csv`, the same for `val`
-and `test`, and `X_train_repairs/*.csv`: every file there is one version of the training table.
-"""
+"""The experiment spaces that the paper's authors published, through one loader."""
 
 from __future__ import annotations
 
@@ -23,10 +19,7 @@ from cpclean.data.repairs import Versions
 from cpclean.data.rows import Floats
 from cpclean.data.table import IncompleteTable
 from cpclean.data.task import Task
-from cpclean.errors import DataError, offenders
-from cpclean.intake.reading import read_csv
-
-Labels = npt.NDArray[Any]
+from cpclean.experiments.space_files import Labels, SpaceFiles
 
 # The published spaces: table -> kind, each in the folder spaces/<table>/<kind>.
 PUBLISHED = {
@@ -111,28 +104,29 @@ def load_space(folder: str | Path, prior: Any = "uniform", n_val: int | None = 1
     n_val : int, optional
         How many validation points to take, from the first one on; all if None.
     """
-    place = Path(folder)
-    _check_folder(place)
-    dirty = read_csv(place / "X_train_dirty.csv")
-    parts = {name: read_csv(place / f"{name}.csv") for name in ("X_train_clean", "X_val", "X_test")}
+    files = SpaceFiles(folder)
+    dirty = files.frame("X_train_dirty")
+    parts = {name: files.frame(name) for name in ("X_train_clean", "X_val", "X_test")}
     kinds = {
         column.name: "categorical" if column.kind == "boolean" else column.kind
         for column in columns_from(dirty)
     }
-    labels = _labels(place / "y_train.csv")
+    labels = files.labels("y_train")
     categories = {
         name: list(dict.fromkeys(value for part in parts.values() for value in part[name].dropna()))
         for name, kind in kinds.items()
         if kind == "categorical"
     }
-    files = sorted((place / "X_train_repairs").glob("*.csv"))
-    tables = [_marked(columns_from(read_csv(file), kinds), categories) for file in files]
+    versions = {
+        name: _marked(columns_from(version, kinds), categories)
+        for name, version in files.versions.items()
+    }
 
     def build(prior: Any) -> IncompleteTable:
         return IncompleteTable(
             dirty,
             label=labels,
-            repairs=Versions(tables),
+            repairs=Versions(list(versions.values())),
             prior=prior,
             kinds=kinds,
             weights=dict.fromkeys(categories, math.sqrt(2.0)),  # plain one-hot, as published
@@ -143,34 +137,16 @@ def load_space(folder: str | Path, prior: Any = "uniform", n_val: int | None = 1
     clean = table.encode(parts["X_train_clean"])
     points = parts["X_val"].iloc[:n_val]
     return Space(
-        name=place.parent.name,
-        task=Task.of(table, points, _labels(place / "y_val.csv")[:n_val], frame=dirty),
+        name=files.folder.parent.name,
+        task=Task.of(table, points, files.labels("y_val")[:n_val], frame=dirty),
         X_test=table.encode(parts["X_test"]),
-        y_test=_labels(place / "y_test.csv"),
+        y_test=files.labels("y_test"),
         clean=clean,
         truth=closest_candidates(table.dataset, clean, table),
-        default=table.encode(read_csv(place / "X_train_repairs" / "mean.csv")),
+        default=table.encode(files.versions["mean"]),
         build=build,
-        versions={
-            file.stem: table.space.encode(columns)
-            for file, columns in zip(files, tables, strict=True)
-        },
+        versions={name: table.space.encode(columns) for name, columns in versions.items()},
     )
-
-
-def _check_folder(place: Path) -> None:
-    needed = ["X_train_dirty", "X_train_clean", "y_train", "X_val", "y_val", "X_test", "y_test"]
-    files = [f"{name}.csv" for name in needed] + ["X_train_repairs/mean.csv"]
-    lacking = [name for name in files if not (place / name).is_file()]
-    if lacking:
-        raise DataError(
-            f"{place} is not a space: it has no {offenders(lacking)}. Name a folder such as "
-            "spaces/Supreme/systematic."
-        )
-
-
-def _labels(file: Path) -> Labels:
-    return np.asarray(read_csv(file).iloc[:, 0].to_numpy())
 
 
 def _marked(columns: list[Column], categories: Mapping[str, list[Any]]) -> list[Column]:
