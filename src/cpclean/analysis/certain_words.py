@@ -10,6 +10,7 @@ predictions all of them are.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,27 @@ import numpy.typing as npt
 from cpclean.analysis.words import count, percent
 from cpclean.cleaning.view import SessionView
 from cpclean.queries.sureness import CERTAIN, LEVEL, SURE
+
+
+class StandingNumbers(Protocol):
+    """A value, flat for JSON, among whose fields are the numbers of a `Standing`."""
+
+    @property
+    def certain(self) -> int: ...
+    @property
+    def sure(self) -> int: ...
+    @property
+    def open(self) -> int: ...
+    @property
+    def certain_share(self) -> float: ...
+    @property
+    def sure_share(self) -> float: ...
+    @property
+    def sure_level(self) -> float: ...
+    @property
+    def until_sure(self) -> bool: ...
+    @property
+    def points_with_holes(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -80,6 +102,37 @@ or 95% sure
         n = len(verdicts)
         return cls(certain, sure, n - certain - sure, certain / n, (certain + sure) / n, level)
 
+    @classmethod
+    def in_numbers(cls, found: StandingNumbers) -> Standing:
+        """That of a value that was made with `numbers`."""
+        return cls(
+            found.certain,
+            found.sure,
+            found.open,
+            found.certain_share,
+            found.sure_share,
+            found.sure_level,
+            found.until_sure,
+            found.points_with_holes,
+        )
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """The fields of a flat value, by name: these and `in_numbers` are inverse."""
+        return {
+            "points": self.points,
+            "points_with_holes": self.with_holes,
+            "certain": self.certain,
+            "certain_share": self.certain_share,
+            "sure": self.sure,
+            "open": self.open,
+            "sure_level": self.level,
+            "sure_share": self.sure_share,
+            "settled": self.settled,
+            "settled_share": self.settled_share,
+            "until_sure": self.until_sure,
+        }
+
     @property
     def points(self) -> int:
         return self.certain + self.sure + self.open
@@ -142,19 +195,6 @@ def promise(level: float | None) -> str:
 def certain_in(view: SessionView) -> str:
     """How many predictions of a session are certain, sure and open."""
     return str(Standing.of(view))
-
-
-def verdict_counts(view: SessionView) -> dict[str, int | float]:
-    """The same as numbers by name, for programs."""
-    found = Standing.of(view)
-    return {
-        "sure": found.sure,
-        "open": found.open,
-        "sure_level": found.level,
-        "sure_share": found.sure_share,
-        "settled": found.settled,
-        "settled_share": found.settled_share,
-    }
 
 
 def can_stop(view: SessionView) -> tuple[str, str] | None:

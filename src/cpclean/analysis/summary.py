@@ -96,16 +96,7 @@ class Summary:
     @property
     def standing(self) -> Standing:
         """How many are certain, sure and open; as text, in words."""
-        return Standing(
-            self.certain,
-            self.sure,
-            self.open,
-            self.certain_share,
-            self.sure_share,
-            self.sure_level,
-            self.until_sure,
-            self.points_with_holes,
-        )
+        return Standing.in_numbers(self)
 
 
 def summary(session: CleaningSession) -> Summary:
@@ -131,7 +122,6 @@ def summary(session: CleaningSession) -> Summary:
     table = session.view.table
     if table is None:
         raise CPCleanError("a summary is about a table; this session cleans a dataset.")
-    now = Standing.of(session.view)
     asked = session.ask(AHEAD if session.data.is_exact else AHEAD_OF_DRAWS)
     ahead = [question for question in asked if question.gain > NOTHING]
     known, usual = session.y_val, usual_label(session)
@@ -141,17 +131,7 @@ def summary(session: CleaningSession) -> Summary:
         rows_with_holes=int(table.holes.any(axis=1).sum()),
         cells_missing=int(table.holes.sum()),
         worlds=worlds_text(session.data.n_worlds),
-        points=len(session.certain),
-        points_with_holes=len(session.view.points.mixtures),
-        certain=now.certain,
-        certain_share=now.certain_share,
-        sure=now.sure,
-        open=now.open,
-        sure_level=now.level,
-        sure_share=now.sure_share,
-        settled=now.settled,
-        settled_share=now.settled_share,
-        until_sure=now.until_sure,
+        **Standing.of(session.view).numbers,
         mean_entropy=session.mean_entropy,
         accuracy=None if known is None else session.accuracy(),
         majority=None if known is None else float(np.mean(known == usual)),

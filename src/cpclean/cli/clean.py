@@ -304,7 +304,7 @@ def _end(
     as_json: bool,
 ) -> None:
     """Write the cleaned table, and print what there is now."""
-    from cpclean.analysis.certain_words import verdict_counts
+    from cpclean.analysis.certain_words import Standing
     from cpclean.analysis.fill_words import fill_words
     from cpclean.cleaning.known_cells import filled_cells
 
@@ -323,10 +323,7 @@ def _end(
         "answers": len(session.history),
         "rows_answered": len(session.known),
         "skipped": sum("skip" in entry for entry in answers),
-        "points": len(session.certain),
-        "certain": int(session.certain.sum()),
-        "certain_share": session.certain_share,
-        **verdict_counts(session.view),
+        **Standing.of(session.view).numbers,
         "stopped": session.stopped,
         "holes_filled": n_filled,
         "holes_left": n_left,

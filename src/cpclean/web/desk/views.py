@@ -208,16 +208,7 @@ class ProgressView:
     @property
     def standing(self) -> Standing:
         """How many predictions are certain, sure and open; as text, in words."""
-        return Standing(
-            self.certain,
-            self.sure,
-            self.open,
-            self.certain_share,
-            self.sure_share,
-            self.sure_level,
-            self.until_sure,
-            self.points_with_holes,
-        )
+        return Standing.in_numbers(self)
 
 
 @dataclass(frozen=True)
