@@ -46,11 +46,20 @@ def parsed(text: str) -> ast.Module:
     return ast.parse(text)
 
 
-def imported_names(module: str, is_package: bool, text: str) -> Iterator[tuple[str, int]]:
+@cache
+def nodes(text: str) -> list[ast.AST]:
+    return list(ast.walk(parsed(text)))
+
+
+@cache
+def imported_names(module: str, is_package: bool, text: str) -> tuple[tuple[str, int], ...]:
     """Dotted names that a module imports and their lines: wherever in the file, for types only,
     by a string, or as an attribute of a package; relative ones made absolute."""
-    yield from attribute_imports(parsed(text))
-    for node in ast.walk(parsed(text)):
+    return *attribute_imports(text), *named_imports(module, is_package, text)
+
+
+def named_imports(module: str, is_package: bool, text: str) -> Iterator[tuple[str, int]]:
+    for node in nodes(text):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -68,21 +77,33 @@ def imported_names(module: str, is_package: bool, text: str) -> Iterator[tuple[s
             )
 
 
-def attribute_imports(tree: ast.Module) -> Iterator[tuple[str, int]]:
+def attribute_imports(text: str) -> Iterator[tuple[str, int]]:
     """Names that are looked up in our package, which loads what it does not have yet."""
     bound = {
         alias.asname or "cpclean"
-        for node in ast.walk(tree)
+        for node in nodes(text)
         if isinstance(node, ast.Import)
         for alias in node.names
         if alias.name == "cpclean" or (alias.name.startswith("cpclean.") and not alias.asname)
     }
-    chains = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    if not bound:
+        return
+    chains = [node for node in nodes(text) if isinstance(node, ast.Attribute)]
     inner = {id(node.value) for node in chains}
     for node in chains:
-        root, _, rest = ast.unparse(node).partition(".")
+        root, _, rest = dotted(node).partition(".")
         if id(node) not in inner and root in bound:
             yield f"cpclean.{rest}", node.lineno
+
+
+def dotted(node: ast.AST) -> str:
+    """A name with its dots, as `a.b.c`, or `.c` of an expression that is no name.
+
+    `ast.unparse` would say more, but takes many seconds for all expressions of the house.
+    """
+    if isinstance(node, ast.Name):
+        return node.id
+    return f"{dotted(node.value)}.{node.attr}" if isinstance(node, ast.Attribute) else ""
 
 
 IMPORTERS = {"import_module", "__import__", "resolve_name", "run_module", "exec", "eval"}
@@ -97,7 +118,7 @@ def names_importer(node: ast.AST) -> bool:
     """Whether a name, of whatever is called or renamed here, is one of those that import."""
     if isinstance(node, ast.Attribute):
         tables = {"sys.modules", "lazy_loader.load", "lazy_loader.attach"}
-        return node.attr in IMPORTERS or ast.unparse(node) in tables
+        return node.attr in IMPORTERS or dotted(node) in tables
     if isinstance(node, ast.alias):
         return node.name in IMPORTERS
     return isinstance(node, ast.Name) and node.id in IMPORTERS

@@ -21,6 +21,7 @@ from house import (
     SRC,
     imported_names,
     names_importer,
+    nodes,
     parsed,
     source,
     stub,
@@ -96,7 +97,7 @@ def string_imports(module: str, text: str) -> list[str]:
     """Complaints about imports that no reader of the import lines can see."""
     return [
         f"{module}:{node.lineno} imports by a string: {ast.unparse(node)}"
-        for node in ast.walk(parsed(text))
+        for node in nodes(text)
         if names_importer(node)
     ]
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from house import MODULES, imported_names, parsed, source
+from house import MODULES, dotted, imported_names, nodes, source
 
 # Underscore names that their libraries document for everybody.
 DOCUMENTED = {
@@ -31,17 +31,17 @@ def string_access(node: ast.AST) -> tuple[ast.AST, object] | None:
     """The object and the name of getattr(object, "name") and its like."""
     if not isinstance(node, ast.Call) or len(node.args) < 2:
         return None
-    called = ast.unparse(node.func)
+    called = dotted(node.func)
     if called not in {"getattr", "setattr", "hasattr", "delattr", "object.__setattr__"}:
         return None
     return node.args[0], getattr(node.args[1], "value", None)
 
 
-def own_names(tree: ast.AST) -> set[str]:
+def own_names(text: str) -> set[str]:
     """What a module defines: functions, classes, names of module and classes, slots, attributes
     that its objects give themselves."""
     own = set()
-    for node in ast.walk(tree):
+    for node in nodes(text):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             own.add(node.name)
         if isinstance(node, ast.Module | ast.ClassDef):
@@ -68,14 +68,14 @@ def looks_behind(node: ast.AST, own: set[str]) -> bool:
     if isinstance(node, ast.Attribute):
         if node.attr == "__dict__":
             return not is_self(node.value)
-        documented = {node.attr, ast.unparse(node)} & DOCUMENTED
+        documented = {node.attr, dotted(node)} & DOCUMENTED
         return is_private(node.attr) and node.attr not in own and not documented
     if access := string_access(node):
         return is_private(access[1]) and access[1] not in own
-    if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(BY_NAME):
+    if isinstance(node, ast.Call) and dotted(node.func).endswith(BY_NAME):
         names = [getattr(one, "value", None) for one in node.args]
         return any(is_private(name) and name not in own for name in names)
-    if isinstance(node, ast.Call) and ast.unparse(node.func) == "vars":
+    if isinstance(node, ast.Call) and dotted(node.func) == "vars":
         return not (node.args and is_self(node.args[0]))
     return False
 
@@ -91,12 +91,11 @@ def private_import(name: str, package: str) -> bool:
 
 def private_reads(module: str, is_package: bool, text: str) -> list[str]:
     """Complaints about underscore names that a module takes from elsewhere."""
-    tree = parsed(text)
-    own = own_names(tree)
+    own = own_names(text)
     package = module if is_package else module.rpartition(".")[0]
     reads = [
         f"{module}:{node.lineno} looks behind {ast.unparse(node)}"
-        for node in ast.walk(tree)
+        for node in nodes(text)
         if looks_behind(node, own)
     ]
     imports = [
