@@ -177,7 +177,8 @@ class Engine:
     @property
     def behind(self) -> bool:
         """Whether something was appended that `now` does not know of."""
-        return self.now is None or self._following or self._news.is_set()
+        # In this order: the engine says that it follows before it forgets that there is news.
+        return self.now is None or self._news.is_set() or self._following
 
     @property
     def stopping(self) -> bool:
@@ -230,8 +231,9 @@ class Engine:
         begun = self._follower is not None
         if begun and not woken and time.monotonic() - self._looked < POLL_SECONDS:
             return False
-        self._following = woken
-        self._news.clear()
+        if woken:  # otherwise what comes in this moment would be forgotten
+            self._following = True
+            self._news.clear()
         try:
             fresh = self._storage.events(after=len(self._events)) if self._is_more() else []
             self._looked = time.monotonic()
