@@ -16,6 +16,7 @@ import numpy as np
 import plain_program
 import pytest
 from browsers import CHROMIUM
+from waiting import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 TOKEN = "a-token-for-tests"
@@ -92,13 +93,13 @@ def serving(folder: Path, *arguments: str, port: int = 0, token: str = TOKEN) ->
     reader = threading.Thread(target=read, daemon=True)
     reader.start()
     try:
-        assert listening.wait(120), "the server did not say where it is"
+        assert listening.wait(PATIENCE), "the server did not say where it is"
         assert server.address, "".join(server.said)
         yield server
     finally:
         process.terminate()
-        process.wait(20)
-        reader.join(5)
+        process.wait(PATIENCE)
+        reader.join(PATIENCE)
         if process.stdout is not None:
             process.stdout.close()
 
@@ -110,7 +111,7 @@ class Visit:
         self.context = browser.new_context(
             **{"viewport": {"width": 1280, "height": 860}, **options}
         )
-        self.context.set_default_timeout(20_000)
+        self.context.set_default_timeout(1000 * PATIENCE)
         self.server, self.troubles = server, []
         self.page = self.context.new_page()
         self.page.on("pageerror", lambda error: self.troubles.append(str(error)))
@@ -133,9 +134,10 @@ class Visit:
 
     def ready(self) -> None:
         """Wait for the first look of the engine: until then there is no question."""
-        end = time.monotonic() + 60
+        end = time.monotonic() + PATIENCE
         there = self.page.locator("#asked, .end h1:not(:text-is('One moment'))")
-        while not there.count() and time.monotonic() < end:
+        while not there.count():
+            assert time.monotonic() < end, "the engine has no first look"
             self.page.wait_for_timeout(50)
         self.page.wait_for_load_state("load")
 

@@ -7,13 +7,12 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 
 import httpx
 import plain_program
+from waiting import PATIENCE, until
 
 TOKEN = "a-token-for-tests"
-START_SECONDS = 90  # the first one ever compiles kernels
 
 
 class Served:
@@ -33,7 +32,7 @@ class Served:
         self._found = queue.Queue()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
-        self.address = self._found.get(timeout=START_SECONDS)
+        self.address = self._found.get(timeout=PATIENCE)
         if self.address is None:
             raise AssertionError(f"the server did not start: {self.output}")
         self.url = self.address.split("/?")[0]
@@ -54,38 +53,33 @@ class Served:
 
     def wait_ready(self):
         """Until the engine has had its first look."""
-        end = time.monotonic() + START_SECONDS
         with self.client() as client:
-            while time.monotonic() < end:
-                if not client.get("/api/progress").json()["busy"]:
-                    return
-                time.sleep(0.05)
-        raise AssertionError(f"the engine did not get ready: {self.output}")
+            until(lambda: not client.get("/api/progress").json()["busy"], "a first look")
 
-    def client(self, timeout=30.0, **options):
+    def client(self, timeout=PATIENCE, **options):
         known = {"Authorization": f"Bearer {self.token}"} if self.token else {}
         headers = {**known, **options.pop("headers", {})}
         return httpx.Client(  # without https: reading certificates takes longer than most requests
             base_url=self.url, headers=headers, timeout=timeout, verify=False, **options
         )
 
-    def interrupt(self, timeout=10.0):
-        """Ctrl-C; the exit code, and how long it took."""
-        start = time.monotonic()
+    def interrupt(self):
+        """Ctrl-C; the exit code, when all that it said has been read."""
         self.process.send_signal(signal.SIGINT)
-        code = self.process.wait(timeout)
-        return code, time.monotonic() - start
+        code = self.process.wait(PATIENCE)
+        self._reader.join(PATIENCE)
+        return code
 
     def kill(self):
         """SIGKILL: nothing is flushed, nothing is tidied up."""
         self.process.kill()
-        self.process.wait(10)
+        self.process.wait(PATIENCE)
 
     def close(self):
         if self.process.poll() is None:
             self.process.kill()
-            self.process.wait(10)
-        self._reader.join(10)
+            self.process.wait(PATIENCE)
+        self._reader.join(PATIENCE)
 
     def __enter__(self):
         return self

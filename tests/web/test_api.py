@@ -4,6 +4,7 @@ import json
 import uuid
 
 import pytest
+from waiting import PATIENCE
 from web.served import Served
 from web.tables import stored
 
@@ -302,7 +303,7 @@ def test_the_example_client(served):
     runpy.run_path(str(example), run_name="imported")
     done = subprocess.run(
         [sys.executable, str(example), served.url, served.token, "--answers", "3"],
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "3 answers" in done.stdout

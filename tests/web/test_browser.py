@@ -228,7 +228,7 @@ def test_the_server_is_restarted_in_the_middle(visits: Any, tmp_path: Path) -> N
     page.locator("#away").wait_for(state="visible")
     visit.troubles.clear()  # the browser remarks on lost connections
     with serving(tmp_path, "people.csv.cpclean.db", port=port):
-        page.locator("#away").wait_for(state="hidden", timeout=60_000)
+        page.locator("#away").wait_for(state="hidden")
         assert visit.answer() == asked  # the page that was open still counts
         visit.ready()
         visit.go("/rows?state=answered")
@@ -264,7 +264,7 @@ def test_an_answer_waits_for_a_server_that_is_gone(visits: Any, tmp_path: Path) 
     assert page.locator("#held").is_visible()
     assert page.input_value("#value-0") == "48"
     with serving(tmp_path, "people.csv.cpclean.db", port=port):
-        page.wait_for_url(f"**/question?saved={row}", timeout=60_000)
+        page.wait_for_url(f"**/question?saved={row}")
         visit.ready()
         assert not page.locator("#held").is_visible()
         (event,) = events_of(visit)
@@ -292,7 +292,7 @@ def test_an_answer_waits_until_a_new_server_knows_who_it_is(visits: Any, tmp_pat
         assert page.locator("#held").is_visible()
         other.fill("#who", "Ann")
         other.press("#who", "Enter")
-        page.wait_for_url(f"**/question?skipped={row}", timeout=60_000)
+        page.wait_for_url(f"**/question?skipped={row}")
         assert [(one["kind"], one["who"]) for one in events_of(visit)] == [("skip", "Ann")]
 
 
@@ -309,11 +309,11 @@ def test_an_answer_is_not_sent_to_another_table(visits: Any, tmp_path: Path) -> 
     page.keyboard.press("s")
     page.locator("#held").wait_for(state="visible")
     with serving(tmp_path, "others.csv", "--label", "buys", port=port):
-        until(page, "document.getElementById('held').textContent.includes('another table')", 60)
+        until(page, "document.getElementById('held').textContent.includes('another table')")
         page.wait_for_timeout(1500)
         assert events_of(visit) == []
     with serving(tmp_path, "people.csv.cpclean.db", port=port):
-        page.wait_for_url(f"**/question?skipped={row}", timeout=60_000)
+        page.wait_for_url(f"**/question?skipped={row}")
         assert [(one["kind"], one["who"]) for one in events_of(visit)] == [("skip", "Ann")]
 
 

@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+from waiting import PATIENCE, until
 from web.tables import small_project, stored
 
 from cpclean.errors import AnswerError, CPCleanError, RefusedError, StorageError, UnknownRowError
@@ -16,14 +17,6 @@ from cpclean.storage.journal import read_answers
 from cpclean.storage.opening import open_storage
 from cpclean.web.desk.desk import Desk
 from cpclean.web.desk.listing import RowsWanted
-
-
-def until(condition, seconds=20.0):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not come about in time"
-        time.sleep(0.01)
-
 
 # -- questions -------------------------------------------------------------------------------------
 
@@ -86,18 +79,18 @@ def test_a_row_that_somebody_else_holds_can_be_looked_at_but_is_not_held(desk):
 def test_a_question_comes_back_after_its_time(desk_over):
     desk = desk_over(stored("memory://"), lease_seconds=0.2)
     row = desk.question("Ann").row
-    time.sleep(0.25)
+    until(lambda: desk.storage.leases() == [])
     assert desk.question("Bob").row == row
 
 
 def test_who_comes_back_keeps_a_question_for_longer(desk_over):
-    desk = desk_over(stored("memory://"), lease_seconds=1.0)
+    desk = desk_over(stored("memory://"), lease_seconds=60)
     row = desk.question("Ann").row
-    for _ in range(4):
-        time.sleep(0.4)
-        question = desk.question("Ann")
-        assert question.row == row
-        assert question.lease_seconds > 0.4
+    (first,) = desk.storage.leases()
+    question = desk.question("Ann")
+    (later,) = desk.storage.leases()
+    assert (question.row, question.lease_seconds, later.id) == (row, 60, first.id)
+    assert later.until > first.until
 
 
 def test_rows_that_there_are_not(desk):
@@ -120,7 +113,7 @@ def test_nobody_waits_for_the_engine(desk, monkeypatch):
 
     def slowly(log):
         at_work.set()
-        go_on.wait(20)
+        go_on.wait(PATIENCE)
         follow(log)
 
     monkeypatch.setattr(desk.engine._follower, "follow", slowly)
@@ -131,7 +124,7 @@ def test_nobody_waits_for_the_engine(desk, monkeypatch):
         rows.add(question.row)
         desk.answer("Ann", question.row, candidate=0)
         if not number:
-            assert at_work.wait(20)
+            assert at_work.wait(PATIENCE)
     assert desk.progress().busy
     assert desk.progress().answers == 0
     go_on.set()
@@ -334,12 +327,16 @@ def test_the_end_is_told(desk):
 
 
 def test_waiting_for_news(desk):
+    def quiet():
+        version = desk.progress().version
+        return desk.wait(version, 0.05) == version
+
     until(lambda: desk.engine.outlook is not None and desk.engine.outlook.finished)
     until(lambda: desk.engine.accuracy is not None)
+    until(quiet)
     version = desk.progress().version
-    assert desk.wait(version, 0.05) == version
     threading.Timer(0.1, desk.answer, ("Ann", 0), {"candidate": 0}).start()
-    assert desk.wait(version, 20) != version
+    assert desk.wait(version, PATIENCE) != version
 
 
 def test_another_process_is_followed(tmp_path, desk_over):
@@ -497,3 +494,33 @@ def test_a_repeated_request_does_not_leave_the_engine_behind(desk):
     desk.ready()
     desk.engine.wake()
     until(lambda: not desk.progress().busy)
+
+
+def test_an_answer_that_comes_as_the_engine_begins_to_look_is_waited_for(desk, monkeypatch):
+    """From the moment that it is saved until it is taken in, the engine is behind."""
+    desk.ready()
+    news, real, behind = desk.engine._news, desk.storage.last, []
+
+    class Crossing(threading.Event):
+        """Somebody answers right after the engine has found that there is nothing new."""
+
+        def is_set(self):
+            found = super().is_set()
+            if not behind and threading.current_thread() is desk.engine._thread:
+                desk.storage.append(NewEvent("answer", "Ann", 4, candidate=1), "crossing")
+                self.set()
+                behind.append(None)
+            return found
+
+    def looked():
+        if behind == [None]:
+            behind.append(desk.engine.behind)
+        return real()
+
+    monkeypatch.setattr(desk.storage, "last", looked)
+    desk.engine._news = Crossing()
+    news.set()  # what the engine rests on
+    until(lambda: len(behind) == 2)
+    assert behind[1], "nobody may think that all answers are taken in"
+    desk.ready()
+    assert desk.progress().answers == 1

@@ -9,6 +9,7 @@ from contextlib import suppress
 
 import httpx
 import pytest
+from waiting import PATIENCE, until
 from web.served import TOKEN, Served
 from web.tables import small_project, stored
 
@@ -39,10 +40,10 @@ class Crowd:
                 self.confirmed[row] = found["event_number"]
 
     def _sent(self, body):
-        end = time.monotonic() + 120
+        end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             try:
-                with self.server.client(timeout=20) as client:
+                with self.server.client(timeout=PATIENCE) as client:
                     found = client.post("/api/answer", json=body)
                     assert found.status_code == 200, found.text
                     return found.json()
@@ -188,18 +189,11 @@ def test_a_database_that_goes_and_comes_back(postgres_url, postgres_server):
                 found = client.post("/api/answer", json=SAID)
                 assert found.status_code == 503
                 assert found.json()["retry"]
-                end = time.monotonic() + 20
-                while desk.progress().trouble is None and time.monotonic() < end:
-                    time.sleep(0.05)
+                until(lambda: desk.progress().trouble is not None)
                 assert client.get("/api/progress").json()["trouble"] is not None
             finally:
                 postgres_server.start()
             assert client.post("/api/answer", json=SAID).status_code == 200
-            end = time.monotonic() + 20
-            while (desk.progress().trouble or desk.progress().answers != 1) and (
-                time.monotonic() < end
-            ):
-                time.sleep(0.05)
-            assert desk.progress().trouble is None
-            assert desk.progress().answers == 1
+            until(lambda: desk.progress().trouble is None)
+            until(lambda: desk.progress().answers == 1)
         desk.stop()

@@ -2,7 +2,6 @@
 
 import io
 import re
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from waiting import until
 from web.browsing import TOKEN, XSS, write_table
 from web.visiting import ESCAPED, TestClient, desk_of, double, fields, post, single
 
@@ -247,9 +247,7 @@ def test_each_choice_shows_its_key_and_how_likely_it_is(site: TestClient) -> Non
     desk = desk_of(site)
     row = next(one for one in desk.engine.now.ranking if len(desk.look(one).cells) > 1
                and sum(cell.hole for cell in desk.look(one).cells) == 2)  # fmt: skip
-    end = time.monotonic() + 30
-    while row not in desk.engine.details and time.monotonic() < end:
-        time.sleep(0.05)
+    until(lambda: row in desk.engine.details)
     chips = re.findall(r'<label class="chip">.*?</label>', site.get(f"/question?row={row}").text)
     assert len(chips) == sum(len(one) for one in desk.project.table.options_of(row).values)
     assert all("% likely" in one and "settles " in one for one in chips)
@@ -280,11 +278,9 @@ def test_how_many_more_answers_until_a_share_is_certain() -> None:
 def test_the_progress_page_tells_all_that_is_asked_of_it(site: TestClient) -> None:
     desk = desk_of(site)
     desk.answer("Ann", desk.question("Ann").row, candidate=0, seconds=4)
-    end = time.monotonic() + 30
-    while time.monotonic() < end:
-        if desk.progress().expected and desk.engine.outlook.finished:
-            break
-        time.sleep(0.05)
+    desk.ready()
+    until(lambda: desk.engine.outlook is not None and desk.engine.outlook.finished)
+    until(lambda: desk.progress().accuracy is not None)
     page = site.get("/progress").text
     for words in (
         "predictions are certain", "cleaned so far", "rows with holes are left",

@@ -2,13 +2,13 @@
 
 import html
 import re
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from waiting import until
 from web.browsing import TOKEN
 from web.visiting import TestClient, desk_of, post
 
@@ -88,9 +88,7 @@ def test_draws_are_told(tmp_path: Path) -> None:
     project = project_over(written(tmp_path / "t.csv"), max_exact=2, n_draws=4)
     for client in site_over(project):
         desk = desk_of(client)
-        end = time.monotonic() + 30
-        while not desk.progress().draws and time.monotonic() < end:
-            time.sleep(0.05)
+        until(lambda desk=desk: desk.progress().draws)
         assert re.search(
             r"18 rows have more than 2 combinations, and 6 rows to predict too many to go through: "
             r"shares use 4 draws of each of the former and 2 of the latter, and are off by "

@@ -6,6 +6,7 @@ import re
 import time
 
 import pytest
+from waiting import PATIENCE
 from web.served import TOKEN, Served
 from web.tables import stored
 
@@ -346,7 +347,7 @@ def served(tmp_path_factory):
 )
 def test_static_files_end_at_their_folder(served, path):
     """By hand, for clients tidy paths up before they ask."""
-    connection = http.client.HTTPConnection(served.url.removeprefix("http://"), timeout=10)
+    connection = http.client.HTTPConnection(served.url.removeprefix("http://"), timeout=PATIENCE)
     connection.putrequest("GET", path, skip_host=False)
     connection.endheaders()
     found = connection.getresponse()
@@ -361,7 +362,7 @@ def test_a_request_that_is_none(served):
     import socket
 
     host, port = served.url.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=10) as line:
+    with socket.create_connection((host, int(port)), timeout=PATIENCE) as line:
         line.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: evil.example\r\n\r\n")
         assert line.recv(100).split()[1] in (b"400", b"421")
     with served.client() as client:

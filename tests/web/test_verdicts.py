@@ -4,12 +4,12 @@ import csv
 import html
 import io
 import re
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import waiting
 from browsers import until
 from web.browsing import TOKEN, Visit, needs_browser, serving, write_table
 from web.tables import small_project
@@ -96,21 +96,17 @@ def test_without_a_level_those_that_are_95_percent_sure_are_counted(
         desk.answer("Ann", question.row, candidate=0)
         session.tell(question.row, candidate=0)
         desk.ready()
-        end = time.monotonic() + 20  # worked out while people think
-        while desk.progress().sure != counts(session)[1]:
-            assert time.monotonic() < end, "the engine never counts them again"
-            time.sleep(0.05)
+        # Counted again while people think.
+        waiting.until(lambda: desk.progress().sure == counts(session)[1])
     assert "more are 95% sure" in text_of(until_certain, "/progress")
 
 
 def test_the_forecast_is_about_settled_predictions(site: TestClient) -> None:
-    desk, end = desk_of(site), time.monotonic() + 30
-    while not (desk.progress().expected and desk.engine.outlook.finished):
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    desk = desk_of(site)
+    waiting.until(lambda: desk.engine.outlook is not None and desk.engine.outlook.finished)
+    waiting.until(lambda: desk.progress().expected[-1][1] == 1.0)
     progress = desk.progress()
     assert progress.expected[0] == (0, progress.settled_share)
-    assert progress.expected[-1][1] == 1.0
     assert "Answers needed until this share is settled" in text_of(site, "/progress")
 
 
@@ -165,10 +161,7 @@ def test_in_the_end_the_answers_are_looked_back_at(site: TestClient) -> None:
     desk = desk_of(site)
     assert site.get("/api/progress").json()["looking_back"] == []
     answer_all(site)
-    end = time.monotonic() + 60
-    while not desk.progress().looking_back:
-        assert time.monotonic() < end, "nobody looks back"
-        time.sleep(0.05)
+    waiting.until(lambda: desk.progress().looking_back, "looking back")
     found = desk.progress().looking_back
     assert "avoidable in hindsight" in found[0]
     assert "of rows like these would be certain or 70% sure, too." in found[1]
