@@ -1,12 +1,17 @@
 """A column filled at once, against its rows filled one by one."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from data.spaces.tree_samples import random_trees_of
+from queries.test_leaves import grid_rows
 from strategies import random_case, random_factored_case, sweep
 
 from cpclean import Cell, FactoredRow, IncompleteDataset
 from cpclean.analysis.column_fills import ColumnFills
 from cpclean.analysis.open_cells import open_cell
+from cpclean.queries.leaf_rows import prepared_leaves
 
 
 @pytest.mark.parametrize("make", [random_case, random_factored_case])
@@ -61,3 +66,32 @@ def test_rows_without_a_hole_there_stay_open():
     fills = ColumnFills(data, np.array([True, False, True]), (0, 1))
     filled = fills.draw(np.random.default_rng(0))
     assert filled.candidate_counts.tolist() == [1, 2, 1]
+
+
+def test_leaves_of_other_rows_are_taken_over():
+    """What is prepared for a fill is what would be prepared without knowing the data before."""
+    rng = np.random.default_rng(8)
+    kinds = np.zeros(3, dtype=int)  # rows of one candidate, of several, and rows that are bounded
+    for seed in range(12):
+        rows = grid_rows(rng, 30, holes=0.4)
+        data = IncompleteDataset(rows, rng.integers(0, 2, 30), max_exact=12)
+        data = data.in_space(random_trees_of(np.random.default_rng(seed), 5, 6))
+        for column in range(5):
+            fills = ColumnFills(data, rng.random(30) < 0.7, (column, column + 1))
+            filled = fills.draw(rng)
+            again = IncompleteDataset.from_arrays(
+                filled.arrays, data.codes, data.classes, data.drawing, data.row_names, data.space
+            )
+            found, expected = prepared_leaves(filled), prepared_leaves(again)
+            for one, other in zip(found.rows, expected.rows, strict=True):
+                assert one.dtype == other.dtype
+                assert np.array_equal(one, other)
+            assert np.array_equal(found.listed, expected.listed)
+            assert replace(found, rows=expected.rows, listed=expected.listed) == expected
+            counts = filled.candidate_counts
+            kinds += [
+                (counts == 1).sum(),
+                ((counts > 1) & (counts <= 12)).sum(),
+                (counts > 12).sum(),
+            ]
+    assert (kinds > 100).all()

@@ -124,6 +124,7 @@ def checked(session: CleaningSession, start: IncompleteDataset, points: Points) 
     assert session.mean_entropy == pytest.approx(times @ now / times.sum(), abs=TOLERANCE)
     shares = world_shares(data, points, k, metric)
     assert np.abs(session.view.shares - shares).max() < TOLERANCE
+    assert session.view.labels.tolist() == session.view.shares.argmax(axis=1).tolist()
     if session.strategy != "cells":
         after = [expected_entropies(asked, one[None], k, metric) for one in vectors]
         gains = times * ~settled @ (now[:, None] - np.array(after)) / times.sum()

@@ -182,14 +182,16 @@ def test_weights_of_zero_are_never_drawn() -> None:
         assert (chosen > 0).all()
 
 
-def test_halves_are_the_first_and_the_second_half() -> None:
-    data = data_of([holey(), np.zeros(7), holey(), [[1.0] * 7, [2.0] * 7]], max_exact=100)
-    first, second = data.halves()
-    for half, kept in ((first, slice(0, 80)), (second, slice(80, 160))):
-        assert (half.candidates(0) == draws(data, 0)).all()
-        prior = half.prior(0)
-        assert prior[kept].tolist() == [1 / 80] * 80
-        assert prior.sum() == pytest.approx(1.0, abs=1e-15)
+@pytest.mark.parametrize("n_draws", [2, 3, 5, 160])
+def test_halves_are_the_first_and_the_second_half(n_draws: int) -> None:
+    rows = [holey(), np.zeros(7), holey(), [[1.0] * 7, [2.0] * 7]]
+    data = data_of(rows, max_exact=100, n_draws=n_draws)
+    middle = (n_draws + 1) // 2
+    for half, kept in zip(data.halves(), (slice(0, middle), slice(middle, n_draws)), strict=True):
+        own = draws(data, 0)[kept]
+        assert half.candidates(0).tolist() == own.tolist()
+        assert half.prior(0).tolist() == [1 / len(own)] * len(own)
+        assert half.candidates(1).tolist() == [[0.0] * 7]
         assert half.prior(3).tolist() == [0.5, 0.5]
         assert half.is_exact
     exact = data_of([holey(2)], max_exact=100)

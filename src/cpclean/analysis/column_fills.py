@@ -11,7 +11,9 @@ from cpclean.analysis.open_cells import OpenCell, distinct_values, open_cell
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.row_arrays import RowArrays, runs, starts_of
 from cpclean.data.rows import Floats
+from cpclean.data.spaces.trees import Trees
 from cpclean.queries.cell_gains import Span
+from cpclean.queries.leaf_rows import refilled_leaves
 
 Bools = npt.NDArray[np.bool_]
 
@@ -59,7 +61,7 @@ class ColumnFills:
             if (cell := open_cell(data, one, span)) is not None
         }
         rows = np.sort(np.concatenate([row[known], np.array(list(joint), dtype=np.int64)]))
-        self.n_cells = len(rows)
+        self.n_cells, self._rows = len(rows), rows
         self._data, self._span = data, span
         self._alike = [
             _Alike(np.searchsorted(rows, row[at]), row[at], values, weights)
@@ -97,6 +99,8 @@ class ColumnFills:
             data.space,
         )
         if not self._joint:
+            if isinstance(data.space, Trees):
+                refilled_leaves(data, filled, self._rows)
             return filled
         numbers = {
             row: int(_numbers(cell.weights, at[place : place + 1])[0])

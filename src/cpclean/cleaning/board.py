@@ -37,6 +37,9 @@ from cpclean.queries.sureness import LEVEL, reaches
 
 Bools = npt.NDArray[np.bool_]
 
+# Shares that differ by less may be equal.
+_CLEAR = 1e-9
+
 
 @dataclass(frozen=True)
 class Change:
@@ -101,6 +104,7 @@ class Board:
         self._rows: list[Ints] = [np.empty(0, np.int64)] * size
         self._gain: list[Floats] = [np.empty(0)] * size
         self._totals: Floats | None = None
+        self._sure_now: Bools | None = None
         self._look(np.arange(size), n_jobs)
 
     # -- looking ---------------------------------------------------------------------------
@@ -201,6 +205,23 @@ class Board:
         found[used] = self._votes.shares(used)
         return self.points.mixed(found)[points]
 
+    @property
+    def labels(self) -> Ints:
+        """The class with the largest share of each point: as `shares` says, with less work.
+
+        A label that has more than half of every completion needs no shares.
+        """
+        points = self.points
+        clear = (
+            self._top > 0.5 + _CLEAR if self._votes is self._kept else np.zeros_like(self._certain)
+        )
+        label = np.where(clear, self._label, -1)[points.vector]
+        of_first = label[np.searchsorted(points.owner, np.arange(points.n_points))]
+        doubtful = np.unique(points.owner[(label < 0) | (label != of_first[points.owner])])
+        found = of_first.copy()
+        found[doubtful] = self.shares(doubtful).argmax(axis=1)
+        return found
+
     def touched(self, row: int) -> Ints:
         """The open points, numbered as in X, that a row can be near to."""
         bound = self._kept.query.nearest(row)
@@ -248,6 +269,7 @@ class Board:
         If distances are precomputed, `candidate` is the number, among the candidates at the start,
         of the row's first candidate now; None if it is to be found by its vector.
         """
+        self._sure_now = None
         before, after = self._kept, self._kept.changed(row, edit, candidate)
         affected = self._affected(after.query, row)
         if within(after.data.stored_row(row), before.data.stored_row(row)):
@@ -291,7 +313,12 @@ class Board:
     def _sure(self) -> Bools:
         if self.level is not None:
             return self._settled
-        return self._certain | self._reached(np.arange(len(self.weights)), LEVEL)
+        if self._sure_now is None:
+            found = self._certain.copy()
+            (open_,) = np.nonzero(~found)
+            found[open_] = self._reached(open_, LEVEL)
+            self._sure_now = found
+        return self._sure_now
 
     def _reached(self, vectors: Ints, level: float) -> Bools:
         """Whether the largest shares of some vectors, less their errors, reach a level."""

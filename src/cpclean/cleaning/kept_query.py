@@ -20,7 +20,7 @@ from cpclean.queries.kernel_arrays import FIRST_CANDIDATE, PRECOMPUTED
 from cpclean.queries.model import Model
 from cpclean.queries.plain_query import PlainQuery
 from cpclean.queries.query import Query
-from cpclean.queries.shares import shares_in_block
+from cpclean.queries.shares import rough_shares_in_block, shares_in_block
 
 # All distances that a function has measured are kept in memory, up to this many bytes.
 MEASURED_BYTES = 2**30
@@ -80,7 +80,9 @@ class KeptQuery:
         """How far the shares of one label of each vector may be off, as in `share_errors`."""
         if self.data.is_exact or not len(vectors):
             return np.zeros(len(vectors))
-        one, two = (_shares(half, vectors) for half in self.with_halves().halves)
+        one, two = (
+            _shares(half, vectors, rough_shares_in_block) for half in self.with_halves().halves
+        )
         return np.asarray(np.abs(one - two)[np.arange(len(vectors)), labels] / 2)
 
     # -- changing --------------------------------------------------------------------------
@@ -143,8 +145,8 @@ class KeptQuery:
         return np.asarray(self.asked.vectors[:, places])
 
 
-def _shares(query: Query, vectors: Ints) -> Floats:
-    parts = query.about(query.vectors[vectors]).over_blocks(shares_in_block)
+def _shares(query: Query, vectors: Ints, answer: Callable[..., Floats] = shares_in_block) -> Floats:
+    parts = query.about(query.vectors[vectors]).over_blocks(answer)
     return np.concatenate([np.zeros((0, query.data.n_classes)), *parts])
 
 

@@ -219,7 +219,7 @@ class CleaningSession(SessionLooks):
         """The share of validation points that the vote over worlds predicts right; needs y_val."""
         if self.y_val is None:
             raise CPCleanError("accuracy needs the labels of the validation points: y_val=...")
-        return float(np.mean(self.data.classes[self.view.shares.argmax(axis=1)] == self.y_val))
+        return float(np.mean(self.data.classes[self.view.labels] == self.y_val))
 
     # -- asking ----------------------------------------------------------------------------
 

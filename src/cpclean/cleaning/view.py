@@ -171,6 +171,11 @@ class SessionView:
         """The class shares of all validation points, shape (n_points, n_classes)."""
         return self._board.shares(np.arange(self.points.n_points))
 
+    @property
+    def labels(self) -> Ints:
+        """The class that most prior mass predicts for each validation point."""
+        return self._board.labels
+
     @cached_property
     def share_at_start(self) -> float:
         """The certain share before the first answer."""

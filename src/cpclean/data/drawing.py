@@ -87,7 +87,6 @@ class Drawing:
         if not len(rows):
             return arrays
         base = arrays.base.copy()
-        n_cells, first_cell = arrays.n_cells.copy(), arrays.first_cell.copy()
         start, stop, values = [], [], []
         size = max(1, _BLOCK // (self.n_draws * base.shape[1]))
         for at in range(0, len(rows), size):
@@ -101,24 +100,8 @@ class Drawing:
             start.append(left)
             stop.append(right)
             values.append(versions[inside].ravel())
-        n_cells[rows] = 1
-        first_cell[rows] = len(arrays.cell_start) + np.arange(len(rows))
-        starts, stops = np.concatenate(start), np.concatenate(stop)
-        sizes = np.full(len(rows), self.n_draws)
-        weights = np.full(self.n_draws * len(rows), 1.0 / self.n_draws)
-        return RowArrays(
-            base=base,
-            n_cells=n_cells,
-            first_cell=first_cell,
-            cell_start=np.append(arrays.cell_start, starts),
-            cell_stop=np.append(arrays.cell_stop, stops),
-            cell_size=np.append(arrays.cell_size, sizes),
-            values_at=np.append(
-                arrays.values_at, len(arrays.values) + starts_of(sizes * (stops - starts))
-            ),
-            weights_at=np.append(arrays.weights_at, len(arrays.weights) + starts_of(sizes)),
-            values=np.concatenate([arrays.values, *values]),
-            weights=np.concatenate([arrays.weights, weights]),
+        return _with_draws(
+            arrays, rows, base, np.concatenate(start), np.concatenate(stop), values, self.n_draws
         )
 
     def drawn_row(self, row: StoredRow, name: int) -> StoredRow:
@@ -129,14 +112,18 @@ class Drawing:
     def halves(self, arrays: RowArrays, rows: Ints) -> list[RowArrays]:
         """The arrays with only the first and only the second half of the draws of these rows."""
         cells = arrays.first_cell[rows]
-        sizes = np.full(len(cells), self.n_draws)
-        at = runs(arrays.weights_at[cells], sizes).reshape(len(cells), self.n_draws)
+        start, stop = arrays.cell_start[cells], arrays.cell_stop[cells]
+        widths = stop - start
+        owner, columns = np.repeat(rows, widths), runs(start, widths)
+        # Each column of each cell: all draws side by side.
+        at = runs(arrays.values_at[cells], widths * self.n_draws).reshape(-1, self.n_draws)
         found = []
         for part in _parts(self.n_draws):
-            weights = arrays.weights.copy()
-            weights[at] = 0.0
-            weights[at[:, part]] = 1.0 / (part.stop - part.start)
-            found.append(arrays._replace(weights=weights))
+            size = part.stop - part.start
+            values = arrays.values[at[:, part]]
+            base = arrays.base.copy()
+            base[owner, columns] = values[:, 0]
+            found.append(_with_draws(arrays, rows, base, start, stop, [values.ravel()], size))
         return found
 
     def versions(self, arrays: RowArrays, rows: Ints, names: Ints) -> Floats:
@@ -173,6 +160,36 @@ class Drawing:
         sizes = arrays.cell_size[cells[first]]
         numbers = uniforms(self.seed, names, arrays.cell_start[cells], self.n_draws)
         return inverted(arrays.weights[runs(at, sizes)], sizes, which, numbers)
+
+
+def _with_draws(
+    arrays: RowArrays,
+    rows: Ints,
+    base: Floats,
+    start: Ints,
+    stop: Ints,
+    values: list[Floats],
+    n_draws: int,
+) -> RowArrays:
+    """The arrays with another base, and one cell of equally likely draws in each of some rows."""
+    n_cells, first_cell = arrays.n_cells.copy(), arrays.first_cell.copy()
+    n_cells[rows] = 1
+    first_cell[rows] = len(arrays.cell_start) + np.arange(len(rows))
+    sizes = np.full(len(rows), n_draws)
+    return RowArrays(
+        base=base,
+        n_cells=n_cells,
+        first_cell=first_cell,
+        cell_start=np.append(arrays.cell_start, start),
+        cell_stop=np.append(arrays.cell_stop, stop),
+        cell_size=np.append(arrays.cell_size, sizes),
+        values_at=np.append(
+            arrays.values_at, len(arrays.values) + starts_of(sizes * (stop - start))
+        ),
+        weights_at=np.append(arrays.weights_at, len(arrays.weights) + starts_of(sizes)),
+        values=np.concatenate([arrays.values, *values]),
+        weights=np.append(arrays.weights, np.full(n_draws * len(rows), 1.0 / n_draws)),
+    )
 
 
 def uniforms(seed: int, rows: Ints, columns: Ints, n_draws: int) -> Floats:

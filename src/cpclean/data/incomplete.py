@@ -402,13 +402,16 @@ class IncompleteDataset(StoredRows):
         """`sampled` with the first half of all draws, and with the second half.
 
         The two are independent of each other: half the difference between their shares estimates
-        the error of the shares of both together.
+        the error of the shares of both together. Kept, as several questions ask for it.
         """
         if self.is_exact:
             return self, self
-        halves = self.drawing.halves(self.sampled.arrays, self.drawn_rows)
-        first, second = (self._like(arrays) for arrays in halves)
-        return first, second
+        if "halves" not in self.derived:
+            halves = self.drawing.halves(self.sampled.arrays, self.drawn_rows)
+            first, second = (self._like(arrays) for arrays in halves)
+            self.derived["halves"] = first, second
+        found: tuple[IncompleteDataset, IncompleteDataset] = self.derived["halves"]
+        return found
 
     def _like(self, arrays: RowArrays) -> IncompleteDataset:
         """Other arrays of the same rows, none of which is to be drawn (again)."""

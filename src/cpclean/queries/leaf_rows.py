@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cpclean.data.incomplete import IncompleteDataset, Ints
-from cpclean.data.row_arrays import starts_of
-from cpclean.data.rows import Floats
-from cpclean.data.spaces.trees import Leaves, Trees
+from cpclean.data.row_arrays import runs, starts_of
+from cpclean.data.rows import Bools, Floats
+from cpclean.data.spaces.trees import Leaves, ReachableLeaves, Trees
 from cpclean.queries import _leaf_lists
 from cpclean.queries.kernel_arrays import FIRST_CANDIDATE, N_CELLS, SIZE, LeafRows
 from cpclean.queries.prepared import rarest_prior
@@ -87,13 +87,21 @@ def frozen(rows: LeafRows) -> LeafRows:
     return rows
 
 
-def _prepared(data: IncompleteDataset) -> PreparedLeaves:
+def refilled_leaves(before: IncompleteDataset, data: IncompleteDataset, rows: Ints) -> None:
+    """Prepare data that differs in some rows; what the others reach is taken over."""
+    other = np.ones(data.n_rows, dtype=bool)
+    other[rows] = False
+    found = _LikeBefore(before, prepared_leaves(before), other)
+    set_prepared_leaves(data, _prepared(data, found))
+
+
+def _prepared(data: IncompleteDataset, like: _LikeBefore | None = None) -> PreparedLeaves:
     trees = trees_of(data)
     long = data.candidate_counts > data.drawing.most_written
     alone = data.candidate_counts == 1
     short = np.concatenate([np.flatnonzero(alone), np.flatnonzero(~alone & ~long)])
     (bounded,) = np.nonzero(long)
-    codes, weights = _sent(data, short)
+    codes, weights = _sent(data, short) if like is None else like.sent(data, short)
     sizes = data.candidate_counts[short]
     n_listed, n_rows = len(codes), data.n_rows
     first = np.empty(n_rows, dtype=np.int64)
@@ -103,7 +111,9 @@ def _prepared(data: IncompleteDataset) -> PreparedLeaves:
     spans = np.zeros((n_rows, 4), dtype=np.int64)
     spans[:, N_CELLS], spans[:, SIZE] = data.arrays.n_cells, count
     spans[:, FIRST_CANDIDATE] = first
-    reachable = trees.reachable(data.arrays.take(bounded)) if len(bounded) else None
+    reachable = None
+    if len(bounded):
+        reachable = _reachable(data, bounded) if like is None else like.reachable(data, bounded)
     nothing = np.zeros(0, dtype=codes.dtype)
     root = trees.root[:-1].astype(np.int64)
     list_at, lists = _leaf_lists.make_lists(
@@ -151,6 +161,50 @@ def _sent(data: IncompleteDataset, rows: Ints) -> tuple[Leaves, Floats]:
         vectors, _, weights[own] = data.arrays.take(rows[some]).written_out()
         codes[own] = trees.apply(vectors)
     return codes, weights
+
+
+def _reachable(data: IncompleteDataset, rows: Ints) -> ReachableLeaves:
+    return trees_of(data).reachable(data.arrays.take(rows))
+
+
+@dataclass(frozen=True)
+class _LikeBefore:
+    """What is known about rows that are the same in other data."""
+
+    data: IncompleteDataset
+    prepared: PreparedLeaves
+    same: Bools  # (N) whether a row is
+
+    def sent(self, data: IncompleteDataset, rows: Ints) -> tuple[Leaves, Floats]:
+        """As `_sent` finds it."""
+        counts, same = data.candidate_counts[rows], self.same[rows]
+        old = runs(self.prepared.rows.spans[rows[same], FIRST_CANDIDATE], counts[same])
+        kept = np.repeat(same, counts)
+        codes = np.empty(
+            (len(kept), self.prepared.rows.codes.shape[1]), self.prepared.rows.codes.dtype
+        )
+        weights = np.empty(len(kept))
+        codes[kept], weights[kept] = self.prepared.rows.codes[old], self.prepared.rows.weights[old]
+        codes[~kept], weights[~kept] = _sent(data, rows[~same])
+        return codes, weights
+
+    def reachable(self, data: IncompleteDataset, rows: Ints) -> ReachableLeaves:
+        """As `_reachable` finds it."""
+        if ReachableLeaves not in self.data.derived:
+            bounded = np.flatnonzero(self.prepared.rows.bounded)
+            self.data.derived[ReachableLeaves] = bounded, _reachable(self.data, bounded)
+        bounded, before = self.data.derived[ReachableLeaves]
+        same = self.same[rows]
+        new = _reachable(data, rows[~same])
+        n_trees = new.n_trees
+        at = np.empty(len(rows), dtype=np.int64)
+        at[same] = np.searchsorted(bounded, rows[same])
+        at[~same] = len(bounded) + np.arange(len(rows) - same.sum())
+        sizes = np.concatenate([before.sizes, new.sizes])
+        each = sizes.sum(axis=1)
+        leaves = np.concatenate([before.leaves, new.leaves])[runs(starts_of(each)[at], each[at])]
+        ptr = np.concatenate([[0], np.cumsum(sizes[at].ravel())])
+        return ReachableLeaves(ptr, leaves, n_trees)
 
 
 def _place_among(codes: Leaves, listed: Ints, wanted: Leaves) -> int | None:
