@@ -33,6 +33,7 @@ import cpclean
 ROOMS = (
     "errors",
     "progress_bar",
+    "compiling",
     "data",
     "intake",
     "queries",

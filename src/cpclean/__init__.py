@@ -33,6 +33,7 @@ The way the data takes, which is also the order of the rooms::
 
     errors       what every room raises: CPCleanError and its children
     progress_bar  what every room shows while something takes time
+    compiling    what is said while kernels are compiled, once
 
 Modules import only from their own room and from those above it. Public names are declared in
 ``__init__.pyi`` and looked up when they are first used, so that ``import cpclean`` itself loads

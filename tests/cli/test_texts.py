@@ -270,18 +270,3 @@ def test_a_format_without_its_package(files, without_packages, monkeypatch, suff
     assert f"writing {suffix} files needs a package" in words
     words = told(run("clean", files["train"], "--label", "y", "--out", f"out{suffix}"))
     assert f"writing {suffix} files needs a package" in words
-
-
-# -- the first run ---------------------------------------------------------------------------------
-
-
-def test_the_first_run_says_that_it_compiles(tmp_path, monkeypatch):
-    from importlib.machinery import ModuleSpec
-
-    made = ModuleSpec("cpclean.queries", None, origin=str(tmp_path / "__init__.py"))
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: made)
-    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
-    assert output._compiles_first()
-    (tmp_path / "__pycache__").mkdir()
-    (tmp_path / "__pycache__/_order.nbi").touch()
-    assert not output._compiles_first()

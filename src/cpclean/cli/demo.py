@@ -65,16 +65,21 @@ def demo(ctx: click.Context, seed: int, neighbors: int) -> None:
       cpclean demo --seed 7 --neighbors 1
     """
     from cpclean.cli.wines import wines
+    from cpclean.queries.geometry import ask
+    from cpclean.queries.model import Model
 
-    with working("Asking"):
-        example = wines(seed)
-        session = example.session(neighbors)
-        answers = _asked(example, session)
-        question = session.ask()
     console = terminal()
     console.width = min(WIDTH, console.width)
     console.soft_wrap = False
-    _tell_table(console, example)
+    with working("Reading"):
+        example = wines(seed)
+        data, points = example.table.dataset, example.table.encode(example.points)
+        ask(data, points, Model(neighbors))  # says what is wrong before anything is shown
+    _tell_table(console, example)  # something to read while the very first run compiles
+    with working("Asking"):
+        session = example.session(neighbors)
+        answers = _asked(example, session)
+        question = session.ask()
     _tell_certain(console, answers, neighbors)
     _tell_next(console, question, example)
     if question is not None:

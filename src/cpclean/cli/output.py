@@ -57,20 +57,8 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
         return
     from rich.markup import escape
 
-    also = " (the first run compiles, which takes a minute or two)" if _compiles_first() else ""
-    with console.status(f"{escape(what)}{also} ...") as status:
+    with console.status(f"{escape(what)} ...") as status:
         yield lambda text: status.update(f"{escape(text)} ...")
-
-
-def _compiles_first() -> bool:
-    """Whether the kernels still have to be compiled: numba saves them beside the sources."""
-    from importlib.util import find_spec
-
-    found = find_spec("cpclean.queries")
-    if found is None or found.origin is None or os.environ.get("NUMBA_CACHE_DIR"):
-        return False
-    folder = Path(found.origin).parent
-    return os.access(folder, os.W_OK) and not any(folder.glob("__pycache__/*.nbi"))
 
 
 def write(

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
+from cpclean.compiling import watch
 from cpclean.data.rows import is_whole
 from cpclean.errors import QueryError
 
@@ -52,6 +53,7 @@ def in_threads(
     >>> in_threads(abs, [-3, 2, -1], n_jobs=2)
     [3, 2, 1]
     """
+    watch()
     given = list(pieces)
     threads = min(n_threads(n_jobs), len(given))
     if threads <= 1 and threading.current_thread() is not threading.main_thread():
