@@ -33,14 +33,15 @@ def watch() -> None:
 
     notice = Notice()
 
-    class Listener(event.Listener):  # type: ignore[misc]
+    class Listener(event.Listener):  # type: ignore[misc, unused-ignore]
         def on_start(self, event: Any) -> None:
             notice.begin(event.data["dispatcher"].py_func)
 
         def on_end(self, event: Any) -> None:
             notice.end(event.data["dispatcher"].py_func)
 
-    event.register("numba:compile", Listener())
+    register: Any = event.register  # untyped
+    register("numba:compile", Listener())
 
 
 class Notice:
