@@ -175,6 +175,7 @@ def _sums_wide(base, first_cell, n_cells, cells, sparse, metric, t, nonzero, ter
 def _distances(base, span, cells, values, sparse, metric, t, nonzero, terms, live, total, norm):
     """Distances of all candidates of a row, in the order of their numbers."""
     kind = LINEAR if metric == COSINE else metric
+    square = np.int64(NORM)  # not as a literal, for which the sums would be compiled once more
     wide = sparse.at.shape[0] > 0
     first, n_cells = span[FIRST_CELL], span[N_CELLS]
     if metric == PRECOMPUTED:
@@ -186,9 +187,9 @@ def _distances(base, span, cells, values, sparse, metric, t, nonzero, terms, liv
         _sums(base, first, n_cells, cells, values, kind, t, terms, total)
     if metric == COSINE:
         if wide:
-            _sums_wide(base, first, n_cells, cells, sparse, NORM, t, nonzero, terms, live, norm)
+            _sums_wide(base, first, n_cells, cells, sparse, square, t, nonzero, terms, live, norm)
         else:
-            _sums(base, first, n_cells, cells, values, NORM, t, terms, norm)
+            _sums(base, first, n_cells, cells, values, square, t, terms, norm)
         for j in range(span[SIZE]):
             total[j] = cosine_order(-total[j], norm[j])
 
@@ -209,6 +210,24 @@ def _product_weights(span, cells, weights, out):
 
 
 @njit(cache=True, nogil=True)
+def _merge(distance, order, spare, begin, middle, end):
+    """Merge two sorted runs, order[begin:middle] and order[middle:end]; spare is scratch."""
+    for i in range(begin, middle):
+        spare[i] = order[i]
+    left = begin
+    right = middle
+    at = begin
+    while left < middle:  # what is left of the other run is in its place already
+        if right < end and distance[order[right]] < distance[spare[left]]:
+            order[at] = order[right]
+            right += 1
+        else:
+            order[at] = spare[left]
+            left += 1
+        at += 1
+
+
+@njit(cache=True, nogil=True)
 def _sort(distance, order, spare, counts):
     """Stable sort: fills order with the positions of `distance` from near to far.
 
@@ -226,7 +245,8 @@ def _sort(distance, order, spare, counts):
     # One bucket where buckets cannot be told apart: all equal, or bounds without end.
     scattered = low > -_HUGE and high < _HUGE and high - low > _TINY
     scale = (n - 1) / (high - low) if scattered else 0.0
-    counts[: n + 1] = 0
+    for b in range(n + 1):
+        counts[b] = 0
     for i in range(n):
         bucket = int((distance[i] - low) * scale) if scattered else 0
         spare[i] = bucket
@@ -240,20 +260,21 @@ def _sort(distance, order, spare, counts):
     start = 0
     for b in range(n):  # counts[b] is now where bucket b ends
         stop = counts[b]
-        if stop - start > _INSERTION:
-            own = order[start:stop].copy()
-            inner = np.argsort(distance[own], kind="mergesort")
-            for i in range(stop - start):
-                order[start + i] = own[inner[i]]
-        else:
-            for i in range(start + 1, stop):
+        # Runs of up to so many are sorted by insertion, then merged, twice as long each time.
+        for begin in range(start, stop, _INSERTION):
+            for i in range(begin + 1, min(begin + _INSERTION, stop)):
                 moved = order[i]
                 value = distance[moved]
                 at = i
-                while at > start and distance[order[at - 1]] > value:
+                while at > begin and distance[order[at - 1]] > value:
                     order[at] = order[at - 1]
                     at -= 1
                 order[at] = moved
+        length = _INSERTION
+        while length < stop - start:
+            for begin in range(start, stop - length, 2 * length):
+                _merge(distance, order, spare, begin, begin + length, min(begin + 2 * length, stop))
+            length *= 2
         start = stop
 
 
@@ -263,14 +284,16 @@ def _sort(distance, order, spare, counts):
 @njit(cache=True, nogil=True)
 def _grown(array, used, size):
     larger = np.empty(size, array.dtype)
-    larger[:used] = array[:used]
+    for i in range(used):
+        larger[i] = array[i]
     return larger
 
 
 @njit(cache=True, nogil=True)
 def _settled(opened, pool, distance, weight, radius, slack, nearer):
     """Step 2: whether all but `slack` of the mass is in worlds with K opened rows within radius."""
-    nearer[:] = 0.0
+    for k in range(nearer.shape[0]):
+        nearer[k] = 0.0
     nearer[0] = 1.0
     n_whole = 0
     for q in range(opened.shape[0]):
@@ -290,7 +313,10 @@ def _settled(opened, pool, distance, weight, radius, slack, nearer):
                 nearer[k] = outside * nearer[k] + inside * nearer[k - 1]
             nearer[0] *= outside
     # Zero is believed only when it is a fact, not an underflow: K rows lie wholly within.
-    return n_whole >= nearer.shape[0] or (slack > 0.0 and nearer.sum() <= slack)
+    undecided = 0.0
+    for k in range(nearer.shape[0]):
+        undecided += nearer[k]
+    return n_whole >= nearer.shape[0] or (slack > 0.0 and undecided <= slack)
 
 
 class Work(NamedTuple):
@@ -310,6 +336,7 @@ class Work(NamedTuple):
     counts: np.ndarray
     terms: np.ndarray
     live: np.ndarray
+    nonzero: np.ndarray  # the columns in which a point is not zero, in a wide table
     norm: np.ndarray
     nearer: np.ndarray  # (K,)
     careful: bool  # rows so long that their sums must keep account of rounding
@@ -331,7 +358,8 @@ def _make_work(rows, metric, near_ptr, near, n_neighbors):
         n_rows = max(n_rows, near_ptr[p + 1] - near_ptr[p])
     n_weights = rows.weights.shape[0]
     weights = np.empty(n_weights + 1 + (size if factored else 0))
-    weights[:n_weights] = rows.weights
+    for i in range(n_weights):
+        weights[i] = rows.weights[i]
     weights[n_weights] = 1.0
     n_features = rows.base.shape[1]
     return Work(
@@ -339,7 +367,7 @@ def _make_work(rows, metric, near_ptr, near, n_neighbors):
         np.empty(size), np.empty(size), np.empty(size, np.int64),
         np.empty(n_rows), np.empty(n_rows),
         np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size + 1, np.int64),
-        np.empty(n_features), np.empty(n_features, np.int64),
+        np.empty(n_features), np.empty(n_features, np.int64), np.empty(n_features, np.int64),
         np.empty(largest if metric == COSINE else 1), np.empty(n_neighbors), largest > _LONG,
     )  # fmt: skip
 
@@ -350,9 +378,15 @@ def _open(rows, metric, t, near, bound, reach, slack, work):
     base, spans, cells, values = rows.base, rows.spans, rows.cells, rows.values
     opened, pool, distance, weights = work.opened, work.pool, work.pool_distance, work.weights
     n_near = near.shape[0]
-    nonzero = np.flatnonzero(t)
+    n_nonzero = 0
+    wide = rows.sparse.at.shape[0] > 0 and metric != PRECOMPUTED
+    for f in range(t.shape[0] if wide else 0):
+        work.nonzero[n_nonzero] = f
+        n_nonzero += t[f] != 0.0
+    nonzero = work.nonzero[:n_nonzero]
     _sort(bound, opened, work.spare, work.counts)
-    pool[:n_near, _END] = -1
+    for local in range(n_near):
+        pool[local, _END] = -1
     n_opened = 0
     used = 0
     n_weights = rows.weights.shape[0]
@@ -472,13 +506,15 @@ def _emit(n, beyond, work, out_owner, out_weight, out_nearer, out_far):
         work.spare[one] = at
     # Step 5: each row's mass so far, from near to far; then what lies farther, from far to near.
     n_rows = beyond.shape[0]
-    mass[:n_rows] = 0.0
-    lost[:n_rows] = 0.0
+    for row in range(n_rows):
+        mass[row] = 0.0
+        lost[row] = 0.0
     for i in range(at + 1):
         _add_up(mass, lost, out_owner[i], out_weight[i], work.careful)
         out_nearer[i] = mass[out_owner[i]]
-    mass[:n_rows] = beyond
-    lost[:n_rows] = 0.0
+    for row in range(n_rows):
+        mass[row] = beyond[row]
+        lost[row] = 0.0
     for i in range(at, -1, -1):
         out_far[i] = mass[out_owner[i]]
         _add_up(mass, lost, out_owner[i], out_weight[i], work.careful)
@@ -504,13 +540,15 @@ def positions(rows, metric, X, near_ptr, near, bound, reach, n_neighbors, slack,
     nearer = np.empty(4096)
     far = np.empty(4096)
     rank = np.empty(4096 if want_rank else 0, np.int64)
-    n_ranked = 0
+    n_ranked = np.int64(0)  # not a literal, for which what it is handed to is compiled once more
     for p in range(n_points):
         # Steps 1 and 2: open rows as far as they can matter.
         own = near[near_ptr[p] : near_ptr[p + 1]]
         radius = _open(rows, metric, X[p], own, bound[near_ptr[p] : near_ptr[p + 1]], reach[p],
                        slack, work)  # fmt: skip
-        used = work.pool[: own.shape[0], _END].max()
+        used = 0
+        for local in range(own.shape[0]):
+            used = max(used, work.pool[local, _END])
         if want_rank and n_ranked + used > rank.shape[0]:
             rank = _grown(rank, n_ranked, 2 * (n_ranked + used))
         # Step 3: collect what lies within.
