@@ -27,6 +27,7 @@ from cpclean import (
     simulate,
 )
 from cpclean.cleaning.effort import Effort
+from cpclean.cleaning.hindsight import Hindsight
 
 Vector = tuple[float, ...]
 
@@ -77,8 +78,11 @@ class Looking:
             max(oracle.world_shares(*asked, self.metric)) >= self.level - 1e-12
         )
 
-    def needed(self) -> set[int]:
-        """The rows that are in every set of rows that settles the points, in every world."""
+    def needed(self) -> tuple[set[int], int]:
+        """The rows that are in every set of rows that settles the points, in every world.
+
+        And how many rows the smallest of these sets has.
+        """
         worlds = list(product(*self.before))
         label = {
             world: tuple(
@@ -92,10 +96,10 @@ class Looking:
         }  # fmt: skip
         every = range(len(self.codes))
         (counted,) = np.nonzero(self.settled(every))
-        found = set(every)
+        found, fewest = set(every), len(every)
         for truth in product(*self.now):
             for chosen in chain.from_iterable(combinations(every, size) for size in range(6)):
-                if found <= set(chosen):
+                if found <= set(chosen) and len(chosen) >= fewest:
                     continue
                 seen = {
                     tuple(label[world][point] for point in counted)
@@ -104,7 +108,8 @@ class Looking:
                 }
                 if len(seen) == 1:
                     found &= set(chosen)
-        return found
+                    fewest = min(fewest, len(chosen))
+        return found, fewest
 
 
 def _summed(pairs: Any) -> Iterator[tuple[Vector, float]]:
@@ -201,21 +206,23 @@ def check_kept(effort: Effort, looking: Looking, session: CleaningSession) -> No
 
 @pytest.mark.parametrize("surprises", [False, True])
 def test_against_all_worlds_and_orders(surprises: bool) -> None:
-    found = lost = exact = drawn = 0
+    found = lost = exact = drawn = more = 0
     for seed in range(20):
         session, looking = played(seed, None, surprises)
         effort = session.effort()
         check_kept(effort, looking, session)
-        expected = looking.needed()
+        expected, fewest = looking.needed()
         assert set(effort.needed) <= expected
+        assert len(effort.needed) <= effort.at_least <= fewest
         assert set(effort.needed) <= set(effort.kept)
         if all(len(row) == 1 for row in looking.now):
             assert set(effort.needed) == expected
             exact += bool(expected)
         found += len(effort.needed)
+        more += effort.at_least > len(effort.needed)
         lost += len(effort.avoidable)
         drawn += bool(len(session.view.start.drawn_rows) and effort.needed)
-    assert min(found, lost, exact, drawn) > 1
+    assert min(found, lost, exact, drawn, more) > 1
 
 
 @pytest.mark.parametrize("surprises", [False, True])
@@ -249,6 +256,38 @@ def test_all_rows_answered_in_any_order() -> None:
             for row in set(effort.kept) - {left_out}:
                 known = known.pin(row, truth[row])
             assert is_certain(known, X, 2).all() == (left_out is None)
+
+
+@pytest.mark.parametrize("leaves", [False, True])
+def test_counting_finds_the_rows_that_trying_finds(leaves: bool) -> None:
+    found = more = 0
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        rows = [rng.integers(0, 6, (rng.integers(1, 4), 3)).astype(float) for _ in range(40)]
+        data, X = IncompleteDataset(rows, rng.integers(0, 2, 40)), rng.integers(0, 6, (8, 3)) * 1.0
+        if leaves:
+            data = data.in_space(random_trees_of(rng, 3, 9))
+        session = CleaningSession(data, X, 3)
+        simulate(session, [int(rng.integers(len(row))) for row in rows], progress=False)
+        effort = session.effort()
+        start = Hindsight.of(session.view.version.board, effort.answered)
+        tried = {row for row in effort.answered if start.depends_on(row)}
+        assert set(effort.needed) == tried
+        assert len(effort.needed) <= effort.at_least <= len(effort.kept)
+        found, more = found + len(tried), more + effort.at_least - len(tried)
+    assert min(found, more) > 3
+
+
+def test_either_of_two_rows_has_to_be_cleaned() -> None:
+    """Without both of them, three of the nearest rows are "b"; without one of them, two are."""
+    rows = [[[0.0]], [[1.0]], [[2.0], [9.0]], [[3.0], [9.0]], [[4.0]], [[5.0]], [[6.0]]]
+    data = IncompleteDataset(rows, list("aaaabbb"))
+    session = CleaningSession(data, [[0.0]], 5)
+    assert not session.certain.any()
+    session.replay([{"row": 2, "candidate": 0}, {"row": 3, "candidate": 0}])
+    effort = session.effort()
+    assert (effort.needed, effort.at_least, len(effort.kept)) == ((), 1, 1)
+    assert effort.random_at_least == 1.0
 
 
 def recomputed(session: CleaningSession, rows: Any) -> np.ndarray:
@@ -344,7 +383,7 @@ def test_nothing_answered() -> None:
     data = IncompleteDataset([[[0.0], [5.0]], [[1.0]]], ["a", "b"])
     session = CleaningSession(data, [[0.0]], 1)
     session.skip(0)
-    assert session.effort() == Effort((), (), (), (), 1, False)
+    assert session.effort() == Effort((), (), (), (), 1, False, 0)
     assert session.effort().random_at_least == 0
 
 

@@ -20,10 +20,10 @@ def effort_words(effort: Effort, random: RandomOrder | None = None) -> str:
 
     Examples
     --------
-    >>> effort = Effort(tuple(range(5)), (0, 1, 2), (3, 4), (0, 1), 20, True)
+    >>> effort = Effort(tuple(range(5)), (0, 1, 2), (3, 4), (0, 1), 20, True, at_least=3)
     >>> effort_words(effort)
-    '2 of the 5 answered rows were avoidable in hindsight; at least 2 rows had to be cleaned in \
-any order; a random order would have needed 14 or more on average.'
+    '2 of the 5 answered rows were avoidable in hindsight; every order has to clean at least 3 \
+rows; a random order would have needed 14 or more on average.'
     >>> sure = Effort((0, 1, 2), (0, 1, 2), (), None, 20, False)
     >>> effort_words(sure, RandomOrder((9, 14), True))
     'For what is settled so far: none of the 3 answered rows was avoidable in hindsight; a random \
@@ -32,9 +32,8 @@ order would have needed about 12.'
     if not effort.answered:
         return "No row has been answered yet."
     said = [_avoidable(len(effort.answered), len(effort.avoidable))]
-    if effort.needed:
-        rows = count(len(effort.needed), "row")
-        said.append(f"at least {rows} had to be cleaned in any order")
+    if effort.at_least:
+        said.append(f"every order has to clean at least {count(effort.at_least, 'row')}")
     if random is not None:
         about = "about" if random.finished else "more than"
         said.append(f"a random order would have needed {about} {random.mean:,.0f}")

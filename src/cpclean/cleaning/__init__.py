@@ -11,6 +11,7 @@
     board, kept_query      the validation points after every answer; the queries behind them
     point_gains            what each question would tell about each point
     effort, hindsight      which answers had to be; what would be settled without some of them
+    every_order            how many rows no order can do without
     simulation, truth      answers from known true values, in place of a person
 
 Other rooms look at a session through its view only.

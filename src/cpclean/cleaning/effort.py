@@ -28,12 +28,14 @@ class Effort:
         The other answered rows.
     needed : tuple of int or None
         Rows that every order has to clean, whatever is true of the rows about which nothing is
-        known: a lower bound for any order. All of them are in `kept`. None in a session with
-        `sure`.
+        known. All of them are in `kept`. None in a session with `sure`.
     n_rows : int
         How many rows have holes, or had an answer.
     all_settled : bool
         Whether all validation points are settled, so that this is about the whole work.
+    at_least : int or None
+        How many rows every order has to clean, at least: the needed ones, and more where every
+        order can choose among rows, but not do without any of them. None in a session with `sure`.
 
     Notes
     -----
@@ -47,6 +49,10 @@ class Effort:
     is needed is proved this way; if nothing is left unanswered, all needed rows are found (for a
     row with more than 64 candidates, in the plain space; elsewhere 64 of them are tried, and each
     that is found is a proof).
+
+    *Why more rows than those.* Where either of two answers would have done, neither row is needed,
+    but one of them is. `cpclean.cleaning.every_order` finds such conditions point by point, and
+    how many rows they ask for together.
 
     *Why there are none with* `sure`. A sure point can become open again after more answers. So that
     all rows but r do not settle a point does not mean that fewer rows cannot, and nothing follows
@@ -63,6 +69,7 @@ class Effort:
     needed: tuple[int, ...] | None
     n_rows: int
     all_settled: bool
+    at_least: int | None = None
 
     @property
     def random_at_least(self) -> float | None:
@@ -78,7 +85,7 @@ class Effort:
         if self.needed is None:
             return None
         size = len(self.needed)
-        return size * (self.n_rows + 1) / (size + 1)
+        return max(size * (self.n_rows + 1) / (size + 1), float(self.at_least or 0))
 
 
 def effort_of(state: State, *, progress: bool | None = None) -> Effort:
@@ -86,14 +93,13 @@ def effort_of(state: State, *, progress: bool | None = None) -> Effort:
     told = [entry["row"] for entry in state.log if "row" in entry and "skip" not in entry]
     last_first = list(dict.fromkeys(reversed(told)))
     start = Hindsight.of(state.board, last_first)
-    with progress_bar(
-        2 * len(last_first), "looking back", shown=progress, transient=True
-    ) as follow:
+    needed = at_least = None
+    words, total = "looking back", 2 * len(last_first)
+    with progress_bar(total, words, shown=progress, transient=True) as follow:
         droppable = last_first
-        needed = None
         if start.level is None:
             droppable = []
-            needed = _needed(start, last_first, droppable, follow)
+            needed, at_least = _needed(start, last_first, droppable, follow)
         avoidable = _dropped(start, droppable, len(last_first), follow)
     answered = tuple(reversed(last_first))
     open_rows = set(state.board.data.unpinned.dirty_rows.tolist())
@@ -104,19 +110,28 @@ def effort_of(state: State, *, progress: bool | None = None) -> Effort:
         None if needed is None else tuple(row for row in answered if row in needed),
         len(open_rows.union(answered)),
         state.board.all_settled,
+        at_least,
     )
 
 
-def _needed(start: Hindsight, rows: list[int], droppable: list[int], follow: Follow) -> set[int]:
-    """The rows that are needed; those that can be dropped one at a time are added to a list."""
-    found = set()
+def _needed(
+    start: Hindsight, rows: list[int], droppable: list[int], follow: Follow
+) -> tuple[set[int], int]:
+    """The rows that are needed, and how many every order has to clean.
+
+    Those that can be dropped one at a time are added to a list.
+    """
+    counted = start.every_order(rows)
+    found = set(counted.needed)
     for done, row in enumerate(rows):
         follow(done)
+        if row in found:
+            continue
         if start.without(row) is not None:
             droppable.append(row)
-        elif start.depends_on(row):
+        elif row in counted.left and start.depends_on(row):
             found.add(row)
-    return found
+    return found, counted.at_least(found)
 
 
 def _dropped(start: Hindsight, rows: list[int], begin: int, follow: Follow) -> set[int]:

@@ -10,7 +10,7 @@ Without that, the worlds of a row could all be wrong, and a point certain for a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -18,9 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from cpclean.cleaning.board import Board, reaching
+from cpclean.cleaning.every_order import Doubled, EveryOrder, every_order
 from cpclean.cleaning.kept_query import KeptQuery
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.rows import Floats, StoredRow, widened, within
+from cpclean.data.spaces.trees import Trees
 from cpclean.queries.certain import possible_in_block
 from cpclean.queries.query import Near, Query, Vectors
 
@@ -28,6 +30,9 @@ Bools = npt.NDArray[np.bool_]
 
 # If a row has more candidates, this many of them are tried for a proof that it is needed.
 MOST_TRIED = 64
+# Points are looked at in groups, each this many times as large as the one before: most rows are
+# given up at one of the first points, those that an answer is likeliest to matter to.
+FIRST_GROUP, GROWTH = 8, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +43,7 @@ class Hindsight:
     vectors: Ints  # the distinct vectors that were settled
     reach: Floats  # of each of them: no row that begins beyond it matters
     label: Ints  # of each of them, with all answers; its only one if it is certain
+    top: Floats  # of each of them, its largest share; 1 where only what is certain counts
     level: float | None
     before: dict[int, StoredRow]  # rows with an answer that was no candidate, taken back
 
@@ -50,24 +56,42 @@ class Hindsight:
             row: widened(old, new) for row, (old, new) in pairs.items() if not within(new, old)
         }
         kept = board.votes if board.level is None else board.votes.with_halves()
+        if isinstance(data.space, Trees):
+            kept = _listed(kept, before, pairs)
         vectors = board.settled_vectors
         possible, reach = _labels(kept.query, vectors)
-        return cls(kept, vectors, reach, possible.argmax(axis=1), board.level, before)
+        label, top = possible.argmax(axis=1), np.ones(len(vectors))
+        if board.level is not None:
+            top = kept.shares(vectors).max(axis=1, initial=0.0)
+        return cls(kept, vectors, reach, label, top, board.level, before)
 
     def without(self, row: int) -> Hindsight | None:
         """The same without what is known about a row; None if a point would not stay settled."""
         after = self._taken_back(row)
-        affected = self._affected(after, row)
-        possible, reach = _labels(after.query, self.vectors[affected])
-        (doubtful,) = np.nonzero(possible.sum(axis=1) > 1)
-        if len(doubtful) and (
-            self.level is None
-            or not _sure(after, self.vectors[affected[doubtful]], self.level).all()
-        ):
-            return None
-        everywhere = self.reach.copy()
-        everywhere[affected] = reach
-        return replace(self, kept=after, reach=everywhere)
+        reach, top = self.reach.copy(), self.top.copy()
+        for group in _groups(self._affected(after, row)):
+            if self.level is None:
+                possible, reach[group] = _labels(after.query, self.vectors[group])
+                settled = possible.sum(axis=1) == 1
+            else:
+                settled, top[group] = _sure(after, self.vectors[group], self.level)
+                (doubtful,) = np.nonzero(~settled)
+                possible, _ = _labels(after.query, self.vectors[group[doubtful]])
+                settled[doubtful] = possible.sum(axis=1) == 1
+                if settled.all():
+                    reach[group] = _reaches(after.query, self.vectors[group])
+            if not settled.all():
+                return None
+        return replace(self, kept=after, reach=reach, top=top)
+
+    def every_order(self, answered: Sequence[int]) -> EveryOrder:
+        """What every order has to clean, as far as counting tells; without a level only."""
+        model = self.kept.model
+        if callable(model.metric) or model.precomputed:  # copies of rows have no distances
+            return EveryOrder(frozenset(), (), frozenset(answered))
+        start = self.kept.data.unpinned.with_rows(self.before)
+        doubled = Doubled.of(start, self.kept.data, answered, self._exact)
+        return every_order(doubled, self.kept.points, self.vectors, self.label, model)
 
     def depends_on(self, row: int) -> bool:
         """Whether it is proved that no other answers make up for those about a row.
@@ -100,14 +124,51 @@ class Hindsight:
         return self.kept.changed(row, lambda data: data.known_as(row, stored), candidate=None)
 
     def _affected(self, after: KeptQuery, row: int) -> Ints:
-        """The places, among the settled vectors, of those that a row can be near to."""
-        bound = np.minimum(self.kept.query.nearest(row), after.query.nearest(row))
-        return np.flatnonzero(bound[self.vectors] <= self.reach)
+        """The places, among the settled vectors, of those that a row can be near to.
+
+        The likeliest to be lost come first: least sure, then nearest.
+        """
+        bound = np.minimum(self.kept.query.nearest(row), after.query.nearest(row))[self.vectors]
+        (found,) = np.nonzero(bound <= self.reach)
+        return found[np.lexsort((bound[found], self.top[found]))]
 
     def _by_extremes(self, data: IncompleteDataset, row: int) -> bool:
         """Whether what is possible is exact, and not only what could not be excluded."""
-        exact = data.space is None and self.kept.model.metric != "cosine"
-        return exact or row not in data.drawn_rows
+        return self._exact or row not in data.drawn_rows
+
+    @property
+    def _exact(self) -> bool:
+        """Whether that is so of every row, however many candidates it has."""
+        return self.kept.data.space is None and self.kept.model.metric != "cosine"
+
+
+def _listed(kept: KeptQuery, before: Mapping[int, StoredRow], rows: Iterable[int]) -> KeptQuery:
+    """The same question, for which every candidate that may come back is in the lists of leaves.
+
+    Where rows are answered, lists are made anew from time to time, without what was not answered.
+    Then nothing could be taken back without making all lists anew.
+    """
+    start, now, rarest = kept.data.unpinned.with_rows(before), kept.data, kept.query.rarest
+    found = KeptQuery.of(start, kept.points, kept.model)
+    drawn = found.query.drawn
+    query = replace(
+        found.query, rarest=rarest, drawn=None if drawn is None else replace(drawn, rarest=rarest)
+    )
+    found = replace(found, query=query)
+    if kept.halves:
+        found = found.with_halves()
+    for row in rows:
+        edit = partial(IncompleteDataset.known_as, row=row, stored=now.stored_row(row))
+        found = found.changed(row, edit, None)
+    return found
+
+
+def _groups(places: Ints) -> Iterator[Ints]:
+    """Small groups first."""
+    start, size = 0, FIRST_GROUP
+    while start < len(places):
+        yield places[start : start + size]
+        start, size = start + size, size * GROWTH
 
 
 def _labels(query: Query, vectors: Ints) -> tuple[Bools, Floats]:
@@ -119,6 +180,16 @@ def _labels(query: Query, vectors: Ints) -> tuple[Bools, Floats]:
 
 def _labels_in_block(query: Query, points: Vectors, near: Near) -> tuple[Bools, Floats]:
     return possible_in_block(query, points, near), near.reach
+
+
+def _reaches(query: Query, vectors: Ints) -> Floats:
+    """The reach of some vectors."""
+    found = query.about(query.vectors[vectors]).over_blocks(_reach_in_block)
+    return np.concatenate([np.zeros(0), *found])
+
+
+def _reach_in_block(query: Query, points: Vectors, near: Near) -> Floats:
+    return near.reach
 
 
 def _alone(query: Query, vectors: Ints) -> bool:
@@ -133,6 +204,8 @@ def _open_near(query: Query, points: Vectors, near: Near) -> Ints:
     return np.add.reduceat(dirty.astype(np.int64), near.ptr[:-1])
 
 
-def _sure(kept: KeptQuery, vectors: Ints, level: float) -> Bools:
+def _sure(kept: KeptQuery, vectors: Ints, level: float) -> tuple[Bools, Floats]:
+    """Whether some vectors are sure, and their largest shares."""
     shares = kept.shares(vectors)
-    return reaching(kept, vectors, shares.argmax(axis=1), shares.max(axis=1, initial=0.0), level)
+    top = shares.max(axis=1, initial=0.0)
+    return reaching(kept, vectors, shares.argmax(axis=1), top, level), top
