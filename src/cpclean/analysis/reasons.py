@@ -13,7 +13,6 @@ from cpclean.analysis.words import count, listed, percent, row_name, shown, smal
 from cpclean.cleaning.question import Question
 from cpclean.cleaning.view import SessionView, Value
 from cpclean.data.spaces.trees import Trees
-from cpclean.queries.geometry import ask
 
 MOST_SHOWN = 6  # answers of one row
 MOST_CELLS = 40  # values of one row
@@ -169,7 +168,7 @@ def _reason(
     return Reason(
         row=row,
         name=row_name(row, row_names),
-        label=shown(view.data.labels[row]),
+        label=shown(view.label(row)),
         values=values,
         asked=_asked(view, question, values),
         gain=question.gain,
@@ -185,12 +184,11 @@ def _reason(
 
 def _trees(view: SessionView, question: Question) -> tuple[int, int] | None:
     """In how many trees a row can share a leaf with a point that it matters to, and of how many."""
-    trees, points = view.data.space, view.points
+    trees, points = view.space, view.points
     entries = np.isin(points.owner, question.points)
     if not isinstance(trees, Trees) or not entries.any():
         return None
-    vectors = points.vectors[np.unique(points.vector[entries])]
-    distances = ask(view.data, vectors, view.model).nearest(question.row)
+    distances = view.nearest(question.row)[np.unique(points.vector[entries])]
     return trees.n_trees - int(distances.min()), trees.n_trees
 
 

@@ -8,8 +8,9 @@
     earlier                back to an earlier state; a space learnt anew
     subject, known_cells   raw values of a table or vectors of a dataset, to and from the space
     known, row_candidates  what is known about a row; what it can still be, cell by cell
-    board, kept_query      the validation points after every answer; the queries behind them
-    point_gains            what each question would tell about each point
+    board, point_gains     the validation points after every answer, and their gains, one by one
+    basis, kept_query      what a board stands on; the queries behind it
+    ground, gathered       all rows and what is known of them; those near the points, in their place
     effort, hindsight      which answers had to be; what would be settled without some of them
     every_order            how many rows no order can do without
     simulation, truth      answers from known true values, in place of a person

@@ -99,6 +99,5 @@ def checked_log(answers: Any) -> list[Entry]:
 def put(board: Board, subject: Subject, row: int, known: Known | None) -> Change:
     """Update a board with what is known about a row; None if nothing is."""
     if known is None or not known.features:
-        return board.change(row, lambda data: data.unpin(row), candidate=0)
-    features = known.features
-    return board.change(row, lambda data: data.given(row, features), known.candidate)
+        return board.change(row, None, candidate=0)
+    return board.change(row, known.features, known.candidate)

@@ -10,6 +10,9 @@ certain while rows only lose candidates; a sure one may become open again.
 A change of one row affects only the points that the row, before or after the change, can be near
 to: a row that begins beyond a point's reach is among its nearest in no world. Memory: a few numbers
 for every point and every row with holes near it.
+
+Of a large table, a board looks at the rows that can be near its points, and at no others: see
+`basis` and `gathered`. Nothing of the size of the table is copied when a row becomes known.
 """
 
 from __future__ import annotations
@@ -22,13 +25,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cpclean.cleaning.kept_query import Edit, KeptQuery
+from cpclean.cleaning.basis import Basis
+from cpclean.cleaning.gathered import Gathered
+from cpclean.cleaning.ground import Features, Ground
+from cpclean.cleaning.kept_query import KeptQuery
 from cpclean.cleaning.point_gains import PointGains
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.points import Points
+from cpclean.data.row_arrays import runs, starts_of
 from cpclean.data.rows import Floats, within
-from cpclean.errors import QueryError
-from cpclean.queries.cell_gains import Span, cell_index, changed_index
+from cpclean.queries.cell_gains import CellIndex, Span, cell_index, changed_index
 from cpclean.queries.certain import possible_in_block
 from cpclean.queries.look import look
 from cpclean.queries.model import Model
@@ -76,6 +82,9 @@ class Board:
         The level at which points that are not certain are settled, too.
     uniform : bool
         Take entropies and gains as if all candidates of a row were equally likely.
+    gather : bool, optional
+        Whether to work on the rows near the points; by default, if the table is large and they are
+        few. Nothing else depends on it.
     """
 
     def __init__(
@@ -88,14 +97,13 @@ class Board:
         *,
         sure: float | None = None,
         uniform: bool = False,
+        gather: bool | None = None,
     ) -> None:
-        self.level = sure
-        self._votes = KeptQuery.of(data, X, model)  # by the prior of the data
-        self._kept = KeptQuery.of(data.uniform(), X, model) if uniform else self._votes
-        if not self.points.n_points:
-            raise QueryError("validation needs at least one point; got none.")
-        self._cells = cells
-        self.index = None if cells is None else cell_index(self._kept.data.sampled, cells)
+        self.level, self._cells = sure, cells
+        self._index: CellIndex | None = None
+        self._names: Ints | None = None  # the number of each row or cell that gains are about
+        self._basis = Basis.of(data, X, model, n_jobs, uniform=uniform, gather=gather)
+        self._number_cells()
         size = len(self._kept.query.vectors)
         self.weights = self.points.vector_weights
         self._certain, self._settled = np.zeros(size, dtype=bool), np.zeros(size, dtype=bool)
@@ -103,20 +111,32 @@ class Board:
         self._label = np.zeros(size, dtype=np.int64)
         self._rows: list[Ints] = [np.empty(0, np.int64)] * size
         self._gain: list[Floats] = [np.empty(0)] * size
-        self._totals: Floats | None = None
+        self._totals: tuple[Ints, Floats] | None = None
         self._sure_now: Bools | None = None
         self._look(np.arange(size), n_jobs)
+        self._gather_again(np.arange(size))
 
     # -- looking ---------------------------------------------------------------------------
 
     @property
+    def ground(self) -> Ground:
+        """What is known about rows, without a copy of the table."""
+        return self._basis.ground
+
+    @property
+    def gathered(self) -> Gathered | None:
+        """The rows that the board looks at; None if these are all of them."""
+        return self._basis.gathered
+
+    @property
     def data(self) -> IncompleteDataset:
-        return self._votes.data
+        """The data as it is known now; of a large table, put together when it is asked for."""
+        return self._basis.data
 
     @property
     def points(self) -> Points:
         """The validation points as the session was given them."""
-        return self._votes.points
+        return self._basis.votes.points
 
     @property
     def certain(self) -> Bools:
@@ -171,23 +191,31 @@ class Board:
     def mean_entropy(self) -> float:
         return float(self.weights @ self._entropy / self.weights.sum())
 
-    def gains(self) -> Floats:
+    def gains(self, asked: Ints | None = None) -> Floats:
         """How much knowing each row, or each cell, is expected to lower the mean entropy.
 
-        Only points that are not settled count.
+        Only points that are not settled count. `asked` has the numbers of the rows or cells that
+        are asked about, ascending: all that had holes at the start. By default these are all rows.
         """
-        if self._totals is None:
-            n_numbers = self.data.n_rows if self.index is None else int(self.index.first[-1])
-            sizes = [len(rows) for rows in self._rows]
-            counted = np.where(self._settled, 0.0, self.weights)
-            each = np.concatenate(self._gain) * np.repeat(counted, sizes)
-            total = np.bincount(np.concatenate(self._rows), each, n_numbers)
-            self._totals = total / self.weights.sum()
-            self._totals.flags.writeable = False
-        return self._totals
+        if asked is None:
+            asked = np.arange(self.ground.start.n_rows)
+        if self._totals is None or self._totals[0] is not asked:
+            (open_,) = np.nonzero(~self._settled)
+            rows = [self._rows[point] for point in open_.tolist()]
+            gain = [self._gain[point] for point in open_.tolist()]
+            weights = np.repeat(self.weights[open_], [len(one) for one in rows])
+            number = np.concatenate([np.empty(0, np.int64), *rows])
+            each = np.bincount(number, np.concatenate([np.empty(0), *gain]) * weights)
+            (some,) = np.nonzero(each)
+            found = np.zeros(len(asked))
+            names = some if self._names is None else self._names[some]
+            found[np.searchsorted(asked, names)] = each[some] / self.weights.sum()
+            found.flags.writeable = False
+            self._totals = asked, found
+        return self._totals[1]
 
-    def point_gains(self, questions: Ints) -> PointGains:
-        """Gains point by point; `questions` says which number each question has in `gains`."""
+    def point_gains(self, asked: Ints) -> PointGains:
+        """Gains point by point; `asked` says which number each question has, as in `gains`."""
         return PointGains(
             self.weights / self.weights.sum(),
             self._entropy,
@@ -195,14 +223,15 @@ class Board:
             self._settled,
             self._rows,
             self._gain,
-            questions,
+            asked,
+            self._names,
         )
 
     def shares(self, points: Ints) -> Floats:
         """The class shares of some points, numbered as in X, shape (n_points, n_classes)."""
         used = np.unique(self.points.vector[np.isin(self.points.owner, points)])
-        found = np.zeros((len(self.weights), self.data.n_classes))
-        found[used] = self._votes.shares(used)
+        found = np.zeros((len(self.weights), self.ground.start.n_classes))
+        found[used] = self._basis.votes.shares(used)
         return self.points.mixed(found)[points]
 
     @property
@@ -213,7 +242,9 @@ class Board:
         """
         points = self.points
         clear = (
-            self._top > 0.5 + _CLEAR if self._votes is self._kept else np.zeros_like(self._certain)
+            self._top > 0.5 + _CLEAR
+            if self._basis.votes is self._kept
+            else np.zeros_like(self._certain)
         )
         label = np.where(clear, self._label, -1)[points.vector]
         of_first = label[np.searchsorted(points.owner, np.arange(points.n_points))]
@@ -222,24 +253,28 @@ class Board:
         found[doubtful] = self.shares(doubtful).argmax(axis=1)
         return found
 
+    def nearest(self, row: int) -> Floats:
+        """How near to each distinct vector a row may come at most: a bound on its distances."""
+        return self._basis.nearest(row)
+
     def touched(self, row: int) -> Ints:
         """The open points, numbered as in X, that a row can be near to."""
-        bound = self._kept.query.nearest(row)
-        return self._numbers(np.flatnonzero((bound <= self._reach) & self._open))
+        return self._numbers(np.flatnonzero((self.nearest(row) <= self._reach) & self._open))
 
     def open_rows(self) -> list[Ints]:
         """For every open point, the rows with holes that can be near it."""
         where = np.flatnonzero(self._open)
         query = self._kept.query.about(self._kept.query.vectors[where])
         dirty = query.data.arrays.n_cells > 0
-        return [rows[dirty[rows]] for part in query.over_blocks(_near_lists) for rows in part]
+        lists = [rows[dirty[rows]] for part in query.over_blocks(_near_lists) for rows in part]
+        return [self._basis.rows(rows) for rows in lists]
 
     # -- what stands behind it -------------------------------------------------------------
 
     @property
     def votes(self) -> KeptQuery:
-        """The question about the data as it is known now, by the prior of the data."""
-        return self._votes
+        """The question about the whole data as it is known now, by the prior of the data."""
+        return self._basis.whole_votes
 
     @property
     def settled_vectors(self) -> Ints:
@@ -250,8 +285,7 @@ class Board:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._kept.keep_prepared()
-        self._votes.keep_prepared()
+        self._basis.keep_prepared()
 
     # -- changing --------------------------------------------------------------------------
 
@@ -263,32 +297,41 @@ class Board:
         other._gain = self._gain.copy()
         return other
 
-    def change(self, row: int, edit: Edit, candidate: int | None = None) -> Change:
-        """Edit one row of the data.
+    def change(self, row: int, features: Features, candidate: int | None = None) -> Change:
+        """Take over what is known about a row, by column of the space; None if nothing is.
 
         If distances are precomputed, `candidate` is the number, among the candidates at the start,
         of the row's first candidate now; None if it is to be found by its vector.
         """
         self._sure_now = None
-        before, after = self._kept, self._kept.changed(row, edit, candidate)
-        affected = self._affected(after.query, row)
-        if within(after.data.stored_row(row), before.data.stored_row(row)):
-            affected &= ~self._certain
-        was = self._settled.copy()
-        same = self._votes is before
-        self._votes = after if same else self._votes.changed(row, edit, candidate)
-        self._kept = after
-        if self.index is not None and self._cells is not None:
-            cells = self._cells.get(row, ())
-            self.index = changed_index(self.index, after.data.sampled, row, cells)
-        self._look(np.flatnonzero(affected))
+        before, was = self.ground.stored_row(row), self._settled.copy()
+        self._move_to(self._basis.prepared_for(row, features))
+        after = self._basis.changed(row, features, candidate)
+        place = after.place(row)
+        points = np.empty(0, np.int64)
+        if place is not None:
+            affected = self._affected(after.kept.query, place)
+            if within(after.ground.stored_row(row), before):
+                affected &= ~self._certain
+            points = np.flatnonzero(affected)
+            if self._index is not None and self._cells is not None:
+                cells = self._cells.get(row, ())
+                self._index = changed_index(self._index, after.kept.data.sampled, place, cells)
+        self._basis = after
+        self._look(points)
+        self._gather_again(points)
         return self._change(was, self._settled)
 
-    def would_settle(self, row: int, edit: Edit, candidate: int | None) -> Ints:
+    def would_settle(self, row: int, features: Features, candidate: int | None) -> Ints:
         """The points that such a change would settle, numbered as in X; it is not made."""
-        after = self._kept.changed(row, edit, candidate)
+        basis = self._ready_for(row, features, candidate)
+        place = basis.place(row)
+        if place is None:
+            return np.empty(0, np.int64)
+        after = basis.changed(row, features, candidate).kept
         # A sure point is looked at again, too: an answer may open it.
-        (open_,) = np.nonzero(self._affected(after.query, row) & ~self._certain)
+        bound = np.minimum(basis.kept.query.nearest(place), after.query.nearest(place))
+        (open_,) = np.nonzero((bound <= self._reach) & ~self._certain)
         parts = after.query.about(after.query.vectors[open_]).over_blocks(possible_in_block)
         labels = [np.zeros(0, np.int64), *(part.sum(axis=1) for part in parts)]
         settled = np.concatenate(labels) == 1
@@ -302,7 +345,60 @@ class Board:
         then[open_] = settled
         return self._change(self._settled, then).settled
 
+    # -- the rows that are gathered --------------------------------------------------------
+
+    def _move_to(self, basis: Basis) -> None:
+        """Stand on an equal basis that may have gathered more rows; nothing else changes."""
+        before, self._basis = self._basis, basis
+        if before.gathered is None or basis.gathered is None or before.kept is basis.kept:
+            return
+        cells = self._index
+        self._number_cells()
+        moved = np.searchsorted(basis.gathered.rows, before.gathered.rows)
+        if cells is not None and self._index is not None:
+            moved = np.repeat(self._index.first[moved] - cells.first[:-1], cells.n_cells)
+            moved += np.arange(len(moved))
+        self._rows = [moved[rows] for rows in self._rows]
+
+    def _gather_again(self, points: Ints) -> None:
+        """Look once more at those of some points for which there may not be enough rows."""
+        while self._basis.gathered is not None:
+            points = self._basis.gathered.outdated(points, self._reach[points])
+            if not len(points):
+                return
+            self._move_to(self._basis.about(self._basis.gathered.again(points)))
+            self._look(points)
+
+    def _ready_for(self, row: int, features: Features, candidate: int | None) -> Basis:
+        """The basis, or an equal one that has gathered what matters after such a change."""
+        ready = self._basis.prepared_for(row, features)
+        if ready.gathered is None or row not in ready.gathered.beyond:
+            return self._basis
+        trial = self.copy()
+        trial.change(row, features, candidate)
+        assert trial._basis.gathered is not None
+        return ready.about(ready.gathered.with_rows(trial._basis.gathered.rows))
+
+    def _number_cells(self) -> None:
+        """Group candidates by cell, if gains are about cells, and find the cells' numbers."""
+        gathered = self._basis.gathered
+        self._names = None if gathered is None else gathered.rows  # numbers, by place
+        if self._cells is None:
+            return
+        places = {row: self._basis.place(row) for row in sorted(self._cells)}
+        own = {place: self._cells[row] for row, place in places.items() if place is not None}
+        self._index = cell_index(self._kept.data.sampled, own)
+        if gathered is not None:
+            sizes = np.array([len(self._cells[row]) for row in places], dtype=np.int64)
+            mine = np.array([place is not None for place in places.values()], dtype=bool)
+            self._names = runs(starts_of(sizes)[mine], sizes[mine])
+
     # -- plumbing --------------------------------------------------------------------------
+
+    @property
+    def _kept(self) -> KeptQuery:
+        """The question that entropies and gains are taken of."""
+        return self._basis.kept
 
     @property
     def _open(self) -> Bools:
@@ -322,16 +418,16 @@ class Board:
 
     def _reached(self, vectors: Ints, level: float) -> Bools:
         """Whether the largest shares of some vectors, less their errors, reach a level."""
-        if self._votes is self._kept:
+        if self._basis.votes is self._kept:
             label, top = self._label[vectors], self._top[vectors]
         else:
-            shares = self._votes.shares(vectors)
+            shares = self._basis.votes.shares(vectors)
             label, top = shares.argmax(axis=1), shares.max(axis=1, initial=0)
-        return reaching(self._votes, vectors, label, top, level)
+        return reaching(self._basis.votes, vectors, label, top, level)
 
-    def _affected(self, after: Query, row: int) -> Bools:
+    def _affected(self, after: Query, place: int) -> Bools:
         """Whether the row, before or after the change, can be near each distinct point."""
-        bound = np.minimum(self._kept.query.nearest(row), after.nearest(row))
+        bound = np.minimum(self._kept.query.nearest(place), after.nearest(place))
         return np.asarray(bound <= self._reach)
 
     def _of_points(self, vectors: Bools) -> Bools:
@@ -356,7 +452,7 @@ class Board:
         self._totals = None
         query = self._kept.query.about(self._kept.query.vectors[points])
         start = 0
-        for part in look(query, self.index, n_jobs):
+        for part in look(query, self._index, n_jobs):
             where = points[start : start + len(part.certain)]
             start += len(where)
             self._certain[where] = part.certain
@@ -372,7 +468,7 @@ class Board:
                 self._gain[point] = part.gains.gain[own]
         self._settled[points] = self._certain[points]
         if self.level is not None:
-            self._votes = self._kept = self._kept.with_halves()
+            self._basis = self._basis.with_halves()
             open_ = points[~self._certain[points]]
             self._settled[open_] = self._reached(open_, self.level)
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from cpclean.cleaning.known import Known
 from cpclean.cleaning.subject import Subject
 from cpclean.data.incomplete import Ints
+from cpclean.data.row_arrays import runs
 from cpclean.data.rows import Floats
 from cpclean.errors import CPCleanError, offenders
 from cpclean.queries.cell_gains import Span
@@ -33,12 +36,22 @@ class Questions:
             found.setdefault(row, []).append(span)
         return found
 
+    @cached_property
+    def numbers(self) -> Ints:
+        """The number of each question in a board's gains: of its row, or of its cell."""
+        return np.arange(len(self.row)) if self.spans else self.row
+
+    def about(self, rows: npt.ArrayLike) -> Ints:
+        """The numbers of all questions about some rows, row by row."""
+        first = np.searchsorted(self.row, rows, side="left")
+        return runs(first, np.searchsorted(self.row, rows, side="right") - first)
+
     def known_cells(self, known: Mapping[int, Known]) -> list[int]:
         """The numbers of the cells that are known."""
         return [
             number
             for row, one in known.items()
-            for number in range(*np.searchsorted(self.row, [row, row + 1]).tolist())
+            for number in self.about([row]).tolist()
             if self.spans[number][0] in one.features
         ]
 

@@ -19,6 +19,7 @@ from cpclean.queries.geometry import ask, ask_both
 from cpclean.queries.kernel_arrays import FIRST_CANDIDATE, PRECOMPUTED
 from cpclean.queries.model import Model
 from cpclean.queries.plain_query import PlainQuery
+from cpclean.queries.prepared import rarest_prior
 from cpclean.queries.query import Query
 from cpclean.queries.shares import rough_shares_in_block, shares_in_block
 
@@ -41,8 +42,15 @@ class KeptQuery:
     @classmethod
     def of(cls, data: IncompleteDataset, X: object, model: Model) -> KeptQuery:
         """The question about points from a user, or as they were asked before."""
-        asked = _alike(ask_both(data, X, model))  # type: ignore[arg-type]
+        asked = _with_bound(ask_both(data, X, model), rarest_known(data.unpinned))  # type: ignore[arg-type]
         return cls(model, asked, _with_distances(asked))
+
+    @classmethod
+    def among(
+        cls, asked: Query, rows: Ints, data: IncompleteDataset, model: Model, rarest: float
+    ) -> KeptQuery:
+        """A question about all rows, asked of some of them, which `data` has as they are now."""
+        return cls(model, asked, replace(asked, rarest=rarest, drawn=None).among(rows, data))
 
     @property
     def data(self) -> IncompleteDataset:
@@ -150,19 +158,22 @@ def _shares(query: Query, vectors: Ints, answer: Callable[..., Floats] = shares_
     return np.concatenate([np.zeros((0, query.data.n_classes)), *parts])
 
 
-def _alike(query: Query) -> Query:
-    """The query with one bound on priors, whichever rows are drawn now or later.
+def rarest_known(given: IncompleteDataset) -> float:
+    """A lower bound on the prior of any candidate, whichever rows are drawn now or later.
 
     How far a scan goes depends on it, and with that the last digits of what it finds: they must not
     depend on the order of answers. A row that is not drawn has no more open cells than it takes to
     reach `max_exact` with two values each.
     """
-    given, drawing = query.data.unpinned, query.data.drawing
     if given.is_exact:
-        return query
+        return rarest_prior(given)
+    drawing = given.drawing
     lowest = min(float(given.arrays.weights.min()), 1.0 / drawing.n_draws)
     cells = min(int(given.arrays.n_cells.max()), drawing.max_exact.bit_length())
-    rarest = lowest**cells
+    return float(lowest**cells)
+
+
+def _with_bound(query: Query, rarest: float) -> Query:
     drawn = None if query.drawn is None else replace(query.drawn, rarest=rarest)
     return replace(query, rarest=rarest, drawn=drawn)
 

@@ -43,6 +43,7 @@ class PointGains:
     numbers: Sequence[Ints]  # of rows or cells, point by point
     gains: Sequence[Floats]
     asked: Ints  # the number of each question, ascending
+    names: Ints | None = None  # the number that each of `numbers` stands for, if not itself
 
     @cached_property
     def point(self) -> Ints:
@@ -50,7 +51,8 @@ class PointGains:
 
     @cached_property
     def question(self) -> Ints:
-        return np.searchsorted(self.asked, np.concatenate(self.numbers))
+        numbers = np.concatenate(self.numbers)
+        return np.searchsorted(self.asked, numbers if self.names is None else self.names[numbers])
 
     @cached_property
     def gain(self) -> Floats:

@@ -112,7 +112,7 @@ class Question:
             changed = board.copy()
             settles.append(put(changed, self._subject, row, self.answered(number)).settled)
             after.append(changed.shares(points))
-        n_classes = board.data.n_classes
+        n_classes = board.ground.start.n_classes
         return Why(
             points,
             answers,
@@ -140,9 +140,7 @@ class Question:
         known = self.answered(number)
         if not known.features:
             return np.empty(0, np.int64)
-        return self._board.would_settle(
-            self.row, lambda data: data.given(self.row, known.features), known.candidate
-        )
+        return self._board.would_settle(self.row, known.features, known.candidate)
 
     def answer(self, number: int) -> dict[str, Any]:
         """The answer that one of the candidates is true, in the form of `answers` and `tell`.
@@ -191,7 +189,7 @@ class Question:
         return {"row": self.row, "value": self._subject.plain(self._subject.said(self.row, found))}
 
     def _row_candidates(self) -> RowCandidates:
-        return RowCandidates(self._subject, self._board.data, self.row, self._known)
+        return RowCandidates(self._subject, self._board.ground, self.row, self._known)
 
     def __str__(self) -> str:
         what = f"row {self.row}" if self.column is None else f"row {self.row}, {self.column!r}"
@@ -207,7 +205,7 @@ def question_about(
     subject: Subject, board: Board, row: int, column: Any, known: Known, gain: float
 ) -> Question:
     """The question about a row, or about one cell of it; something may be known already."""
-    every = RowCandidates(subject, board.data, row, known)
+    every = RowCandidates(subject, board.ground, row, known)
     found = every.listing() if column is None else every.of_cell(column)
     return Question(
         row,

@@ -47,6 +47,13 @@ class RawValues(Protocol):
         """A candidate with what is known in its place."""
 
 
+class KnownRows(Protocol):
+    """What has rows as they are known now."""
+
+    def stored_row(self, row: int) -> StoredRow:
+        """A row as it is stored, read-only: its first candidate, and its cells."""
+
+
 @dataclass(frozen=True)
 class Listing:
     """Some candidates of a row, or some values of one of its cells.
@@ -108,14 +115,14 @@ class RowCandidates:
     Parameters
     ----------
     subject : RawValues
-    data : IncompleteDataset
-        As it is known now.
+    data : KnownRows
+        Rows as they are known now, such as an `IncompleteDataset`.
     row : int
     known : Known
         What is known about the row.
     """
 
-    def __init__(self, subject: RawValues, data: IncompleteDataset, row: int, known: Known) -> None:
+    def __init__(self, subject: RawValues, data: KnownRows, row: int, known: Known) -> None:
         self._subject, self._row, self._known = subject, row, known
         given, now = subject.data.stored_row(row), data.stored_row(row)
         self._cells = [_cell_now(one, now, known) for one in given.cells]

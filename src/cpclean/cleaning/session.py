@@ -219,7 +219,7 @@ class CleaningSession(SessionLooks):
         """The share of validation points that the vote over worlds predicts right; needs y_val."""
         if self.y_val is None:
             raise CPCleanError("accuracy needs the labels of the validation points: y_val=...")
-        return float(np.mean(self.data.classes[self.view.labels] == self.y_val))
+        return float(np.mean(self.view.start.classes[self.view.labels] == self.y_val))
 
     # -- asking ----------------------------------------------------------------------------
 
@@ -412,7 +412,7 @@ class CleaningSession(SessionLooks):
         chosen = board.points if numbers is None else board.points.take(numbers)
         if numbers is not None and self.y_val is not None:
             other.y_val = self.y_val[numbers]
-        other._state, other._view = State(self._board(board.data.unpinned, chosen)), None
+        other._state, other._view = State(self._board(board.ground.start, chosen)), None
         return other
 
     # -- results ---------------------------------------------------------------------------
@@ -471,7 +471,7 @@ class CleaningSession(SessionLooks):
     def _gain_of(self, row: int, now: Known) -> float:
         """The expected gain of an answer: that of the row, or of the best of its cells."""
         questions = self._setup.questions
-        numbers = np.flatnonzero(questions.row == row).tolist()
+        numbers = questions.about([row]).tolist()
         if self._setup.plan.by_cell:
             spans = questions.spans
             numbers = [number for number in numbers if spans[number][0] in now.features]

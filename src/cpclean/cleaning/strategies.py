@@ -26,7 +26,7 @@ rows, the one that is near most open points is asked about.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -54,11 +54,16 @@ class Situation:
     gain: Floats  # how much the mean entropy of the validation points is expected to fall
     cost: Floats
     order: Ints  # the row's place in a random order
-    data: IncompleteDataset  # as it is known now
     certain_share: float
     n_answers: int
     settled_share: float
     points: PointGains  # the same gains point by point
+    board: Board = field(repr=False)  # for `data`
+
+    @property
+    def data(self) -> IncompleteDataset:
+        """The data as it is known now; of a large table, put together when it is asked for."""
+        return self.board.data
 
 
 Strategy = Callable[[Situation], npt.ArrayLike]
@@ -145,13 +150,14 @@ def pick(plan: Plan, situation: Situation, askable: npt.NDArray[np.bool_], board
 
 def _to_finish(situation: Situation, askable: npt.NDArray[np.bool_], board: Board) -> int:
     """A question that helps to finish the open point with the fewest rows left to clean."""
-    open_ = np.zeros(board.data.n_rows, dtype=bool)
+    n_rows = board.ground.start.n_rows
+    open_ = np.zeros(n_rows, dtype=bool)
     open_[situation.row[askable]] = True
     lists = [rows[open_[rows]] for rows in board.open_rows()]
     lists = [rows for rows in lists if len(rows)]
     if not lists:
         return -1
-    times = np.bincount(np.concatenate(lists), minlength=board.data.n_rows)
+    times = np.bincount(np.concatenate(lists), minlength=n_rows)
     shortest = min(lists, key=len)  # the first of equals
     row = shortest[np.argmax(times[shortest])]
     return int(np.flatnonzero(askable & (situation.row == row))[0])

@@ -25,6 +25,7 @@ from cpclean.cleaning.subject import Subject, TableSubject
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.points import Points
 from cpclean.data.rows import Floats
+from cpclean.data.spaces.filled_space import FilledSpace
 from cpclean.data.table import IncompleteTable
 from cpclean.queries.cell_gains import Span
 from cpclean.queries.certain import is_certain
@@ -56,6 +57,16 @@ class Setup:
     sure: float | None  # the level at which points are settled that are not certain
     gains_by: str
     order: Ints  # each row's place in a random order
+
+    @cached_property
+    def order_of_questions(self) -> Ints:
+        """The place of each question's row in the random order."""
+        return self.order[self.questions.row]
+
+    @cached_property
+    def open_at_start(self) -> Bools:
+        """Whether each question can be asked before anything is known."""
+        return np.asarray(self.subject.data.candidate_counts[self.questions.row] > 1)
 
 
 @dataclass(frozen=True)
@@ -95,6 +106,11 @@ class SessionView:
     def data(self) -> IncompleteDataset:
         """The data as it is known now."""
         return self._board.data
+
+    @property
+    def space(self) -> FilledSpace | None:
+        """Where distances are measured now, if not between the vectors themselves."""
+        return self._board.ground.start.space
 
     @property
     def model(self) -> Model:
@@ -155,7 +171,7 @@ class SessionView:
     @property
     def is_exact(self) -> bool:
         """Whether nothing is estimated from draws, neither of rows nor of points."""
-        return self.data.is_exact and self.points.is_exact
+        return self._board.ground.is_exact and self.points.is_exact
 
     @property
     def entropies(self) -> Floats:
@@ -211,6 +227,18 @@ class SessionView:
         """The rows that were skipped."""
         return self.version.skipped
 
+    def n_candidates(self, row: int) -> int:
+        """How many candidates a row has now; 2**62 if there are even more."""
+        return self._board.ground.count(row)
+
+    def label(self, row: int) -> Any:
+        """The label of a row."""
+        return self.start.classes[self.start.codes[row]]
+
+    def nearest(self, row: int) -> Floats:
+        """How near a row may come to each vector of the points at most."""
+        return self._board.nearest(row)
+
     def cells(self, row: int) -> dict[Any, Span]:
         """The uncertain cells of a row at the start, and the columns of the space they cover."""
         return self.setup.subject.cells(row)
@@ -221,7 +249,7 @@ class SessionView:
 
     def listing(self, row: int) -> Listing:
         """What a row can be now, as its `question` lists it, and then what else a cell can be."""
-        candidates = RowCandidates(self.setup.subject, self.data, row, self.known_of(row))
+        candidates = RowCandidates(self.setup.subject, self._board.ground, row, self.known_of(row))
         return candidates.listing(every_value=True)
 
     def listing_at_start(self, row: int) -> Listing:
@@ -256,19 +284,21 @@ class SessionView:
     @cached_property
     def gains(self) -> Floats:
         """The same for each row, shape (n_rows,); with strategy "cells", that of its best cell."""
-        best = np.zeros(self.data.n_rows)
+        best = np.zeros(self.start.n_rows)
         np.maximum.at(best, self.questions.row, self.question_gains)
         return best
 
     @cached_property
     def askable(self) -> Bools:
         """Whether each question can still be asked: not answered, not skipped."""
-        rows = self.questions.row
-        open_ = self.data.candidate_counts[rows] > 1
-        open_ &= ~np.isin(rows, list(self.skipped))
+        questions, ground = self.questions, self._board.ground
+        open_ = self.setup.open_at_start.copy()
+        for several in (False, True):
+            open_[questions.about(ground.rows[(ground.counts > 1) == several])] = several
+        open_[questions.about(sorted(self.skipped))] = False
         if self.setup.plan.by_cell:
-            open_[self.questions.known_cells(self.version.known)] = False
-        return np.asarray(open_)
+            open_[questions.known_cells(self.version.known)] = False
+        return open_
 
     @property
     def open_rows(self) -> Ints:
@@ -305,7 +335,7 @@ class SessionView:
 
     def question(self, row: int) -> Question:
         """The question about a whole row, out of order; also one that has been answered."""
-        gain = float(self.gains[row])
+        gain = float(self.question_gains[self.questions.about([row])].max(initial=0.0))
         return question_about(self.setup.subject, self._board, row, None, self.known_of(row), gain)
 
     def next_questions(self, n: int) -> list[Question]:
@@ -381,14 +411,7 @@ class SessionView:
 
     def gains_on(self, board: Board) -> Floats:
         """The expected gain of every question on a board."""
-        gains = board.gains()
-        return gains if self.setup.plan.by_cell else gains[self.questions.row]
-
-    @property
-    def _numbers(self) -> Ints:
-        """The number of each question among a board's gains: of its row, or of its cell."""
-        rows = self.questions.row
-        return np.arange(len(rows)) if self.setup.plan.by_cell else rows
+        return board.gains(self.questions.numbers)
 
     def _situation(self, board: Board) -> Situation:
         return Situation(
@@ -396,12 +419,12 @@ class SessionView:
             column=self.questions.column,
             gain=self.gains_on(board),
             cost=self.setup.cost,
-            order=self.setup.order[self.questions.row],
-            data=board.data,
+            order=self.setup.order_of_questions,
             certain_share=board.certain_share,
             n_answers=len(self.history),
             settled_share=board.settled_share,
-            points=board.point_gains(self._numbers),
+            points=board.point_gains(self.questions.numbers),
+            board=board,
         )
 
     def _question(self, board: Board, place: int) -> Question:

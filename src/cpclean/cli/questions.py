@@ -166,7 +166,7 @@ def _cells(session: CleaningSession, task: Task, question: Question) -> str:
     """The cells of the row in the order of the file, with its holes highlighted."""
     row, asked = table_of(task).row(question.row), holes_of(question)
     known = session.known.get(question.row, {})
-    label = session.data.labels[question.row]
+    label = session.view.label(question.row)
     parts = [f"[dim]{_escaped(table_of(task).label or 'label')}[/] {_escaped(shown(label))}"]
     plain = 0
     for name, value in row.items():

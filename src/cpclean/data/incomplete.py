@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -20,15 +19,8 @@ from cpclean.data.given_rows import (
 )
 from cpclean.data.labels import encode_labels
 from cpclean.data.large_counts import counted, world_count_text
-from cpclean.data.row_arrays import MOST_COUNTED, RowArrays
-from cpclean.data.rows import (
-    Cell,
-    FactoredRow,
-    Ints,
-    StoredCell,
-    StoredRow,
-    narrowed,
-)
+from cpclean.data.row_arrays import MOST_COUNTED, RowArrays, n_candidates
+from cpclean.data.rows import Cell, FactoredRow, Ints, StoredRow, narrowed
 from cpclean.data.spaces.filled_space import FilledSpace
 from cpclean.data.stored_rows import StoredRows
 from cpclean.errors import DataError
@@ -216,12 +208,31 @@ class IncompleteDataset(StoredRows):
         [[1.0, 6.0], [1.0, 7.0]]
         """
         row = self.row_number(row)
+        return self._with_row(row, self.row_given(row, known), pinned=True)
+
+    def row_given(self, row: int, known: Mapping[int, float]) -> StoredRow:
+        """What `given` makes of a row."""
         plain = checked_known(known, self.n_features)
-        return self._with_row(row, narrowed(self._unpinned.stored_row(row), plain), pinned=True)
+        return narrowed(self._unpinned.stored_row(row), plain)
 
     def known_as(self, row: int, stored: StoredRow) -> IncompleteDataset:
         """The same data with a row as it is stored elsewhere: valid, with the same features."""
         return self._with_row(self.row_number(row), stored, pinned=True)
+
+    def knowing(self, rows: Mapping[int, StoredRow]) -> IncompleteDataset:
+        """The same data with several rows as they are stored elsewhere: `known_as`, all at once.
+
+        Examples
+        --------
+        >>> data = IncompleteDataset([[[0.0], [1.0]], [[2.0], [3.0]]], ["no", "yes"])
+        >>> known = data.pin(0, 1).pin(1, 0)
+        >>> data.knowing({row: known.stored_row(row) for row in known.pinned_rows}) == known
+        True
+        """
+        if not rows:
+            return self
+        counts = [n_candidates(stored) for stored in rows.values()]
+        return self._known(self._arrays.with_stored(rows), list(rows), counts, pinned=True)
 
     def unpin(self, row: int) -> IncompleteDataset:
         """The same data with one row as it was before anything was known about it."""
@@ -237,14 +248,7 @@ class IncompleteDataset(StoredRows):
         >>> data.uniform().prior(0).tolist()
         [0.5, 0.5]
         """
-        other = IncompleteDataset.from_arrays(
-            self._arrays.equally_likely(),
-            self.codes,
-            self.classes,
-            self.drawing,
-            self.row_names,
-            self.space,
-        )
+        other = self._over(self._arrays.equally_likely(), self.drawing, self.space)
         if self._unpinned is not self:
             other._pinned, other._unpinned = self._pinned, self._unpinned.uniform()
         return other
@@ -287,9 +291,7 @@ class IncompleteDataset(StoredRows):
                 f"a space must take vectors of {self.n_features} numbers, as the data has them; "
                 f"got one for {space.n_features}."
             )
-        other = IncompleteDataset.from_arrays(
-            self._arrays, self.codes, self.classes, self.drawing, self.row_names, space
-        )
+        other = self._over(self._arrays, self.drawing, space)
         if self._unpinned is not self:
             other._pinned, other._unpinned = self._pinned, self._unpinned.in_space(space)
         return other
@@ -329,21 +331,15 @@ class IncompleteDataset(StoredRows):
         rows : dict from row number to StoredRow
             With the features of this data, valid, such as `stored_row` returns.
         """
-        arrays = self._arrays
-        base, n_cells = arrays.base.copy(), arrays.n_cells.copy()
-        first_cell, cells = arrays.first_cell.copy(), list[StoredCell]()
-        for row, stored in rows.items():
-            row = self.row_number(row)
-            base[row], n_cells[row] = stored.base, len(stored.cells)
-            first_cell[row] = len(arrays.cell_start) + len(cells)
-            cells += stored.cells
+        numbered = {self.row_number(row): stored for row, stored in rows.items()}
+        return self._over(self._arrays.with_stored(numbered), self.drawing, self.space)
+
+    def _over(
+        self, arrays: RowArrays, drawing: Drawing, space: FilledSpace | None
+    ) -> IncompleteDataset:
+        """The same rows by number and label, of which nothing is known yet."""
         return IncompleteDataset.from_arrays(
-            arrays.with_rows(base, n_cells, first_cell).with_cells(cells),
-            self.codes,
-            self.classes,
-            self.drawing,
-            self.row_names,
-            self.space,
+            arrays, self.codes, self.classes, drawing, self.row_names, space
         )
 
     def _with_row(self, row: int, stored: StoredRow, *, pinned: bool) -> IncompleteDataset:
@@ -359,16 +355,20 @@ class IncompleteDataset(StoredRows):
             arrays = arrays.with_cells(stored.cells)
         if first is not None:
             arrays = arrays._replace(first_cell=_changed(arrays.first_cell, row, first))
-        other = object.__new__(IncompleteDataset)
+        other = self._known(arrays, row, n_candidates(stored), pinned=pinned)
+        if "sampled" in self.__dict__ and not self.is_exact and not other.is_exact:
+            other.sampled = self._sampled_with(self.sampled, row, stored, pinned=pinned)
+        return other
+
+    def _known(self, arrays: RowArrays, rows: Any, counts: Any, *, pinned: bool) -> Self:
+        """Data that differs in one row or several, which have so many candidates."""
+        other = object.__new__(type(self))
         other.codes, other.classes = self.codes, self.classes
         other.drawing, other.row_names, other.space = self.drawing, self.row_names, self.space
         other._arrays, other._unpinned = arrays, self._unpinned
-        other._pinned = _changed(self._pinned, row, pinned)
-        count = min(math.prod(len(cell.values) for cell in stored.cells), MOST_COUNTED)
-        other.candidate_counts = _changed(self.candidate_counts, row, count)
+        other._pinned = _changed(self._pinned, rows, pinned)
+        other.candidate_counts = _changed(self.candidate_counts, rows, counts)
         other._freeze()
-        if "sampled" in self.__dict__ and not self.is_exact and not other.is_exact:
-            other.sampled = self._sampled_with(self.sampled, row, stored, pinned=pinned)
         return other
 
     # -- draws ---------------------------------------------------------------------------
@@ -391,10 +391,8 @@ class IncompleteDataset(StoredRows):
         if self.is_exact:
             return self
         if self._unpinned is not self:
-            found = self._unpinned.sampled
-            for row in self.pinned_rows.tolist():
-                found = self._sampled_with(found, row, self.stored_row(row), pinned=True)
-            return found
+            drawn = {row: self._drawn_row(row, self.stored_row(row)) for row in self.pinned_rows}
+            return self._unpinned.sampled.knowing(drawn)
         arrays = self.drawing.drawn(self._arrays, self.drawn_rows, self.row_names)
         return self._like(arrays)
 
@@ -415,10 +413,7 @@ class IncompleteDataset(StoredRows):
 
     def _like(self, arrays: RowArrays) -> IncompleteDataset:
         """Other arrays of the same rows, none of which is to be drawn (again)."""
-        never = replace(self.drawing, max_exact=MOST_COUNTED)
-        return IncompleteDataset.from_arrays(
-            arrays, self.codes, self.classes, never, self.row_names, self.space
-        )
+        return self._over(arrays, replace(self.drawing, max_exact=MOST_COUNTED), self.space)
 
     def _sampled_with(
         self, sampled: IncompleteDataset, row: int, stored: StoredRow, *, pinned: bool
@@ -426,8 +421,10 @@ class IncompleteDataset(StoredRows):
         """Sampled data with one row as it is known now."""
         if not pinned:
             return sampled._with_row(row, sampled._unpinned.stored_row(row), pinned=False)
-        drawn = self.drawing.drawn_row(stored, int(self.row_names[row]))
-        return sampled._with_row(row, drawn, pinned=True)
+        return sampled._with_row(row, self._drawn_row(row, stored), pinned=True)
+
+    def _drawn_row(self, row: int, stored: StoredRow) -> StoredRow:
+        return self.drawing.drawn_row(stored, int(self.row_names[row]))
 
     # -- for other modules ---------------------------------------------------------------
 
@@ -492,7 +489,7 @@ def _digest(space: FilledSpace | None) -> str | None:
     return None if space is None else space.digest
 
 
-def _changed(array: npt.NDArray[Any], row: int, value: Any) -> npt.NDArray[Any]:
+def _changed(array: npt.NDArray[Any], row: Any, value: Any) -> npt.NDArray[Any]:
     copy = array.copy()
     copy[row] = value
     return copy

@@ -211,8 +211,20 @@ class RowArrays(NamedTuple):
         """Other rows over the same cells."""
         return self._replace(base=base, n_cells=n_cells, first_cell=first_cell)
 
+    def with_stored(self, rows: Mapping[int, StoredRow]) -> RowArrays:
+        """The same with some rows replaced, whose cells stand behind those that are there."""
+        base, n_cells, first_cell = self.base.copy(), self.n_cells.copy(), self.first_cell.copy()
+        cells: list[StoredCell] = []
+        for row, stored in rows.items():
+            base[row], n_cells[row] = stored.base, len(stored.cells)
+            first_cell[row] = len(self.cell_start) + len(cells)
+            cells += stored.cells
+        return self.with_rows(base, n_cells, first_cell).with_cells(cells)
+
     def with_cells(self, cells: Sequence[StoredCell]) -> RowArrays:
         """More cells behind those that are there, whose numbers do not change."""
+        if not cells:
+            return self
         start = np.array([cell.start for cell in cells], dtype=np.int64)
         stop = np.array([cell.stop for cell in cells], dtype=np.int64)
         size = np.array([len(cell.values) for cell in cells], dtype=np.int64)
@@ -233,6 +245,11 @@ class RowArrays(NamedTuple):
         for array in self:
             array.flags.writeable = False
         return self
+
+
+def n_candidates(row: StoredRow) -> int:
+    """The number of candidates of a row, at most `MOST_COUNTED`."""
+    return min(math.prod(len(cell.values) for cell in row.cells), MOST_COUNTED)
 
 
 def starts_of(sizes: Ints) -> Ints:

@@ -217,6 +217,21 @@ def within(new: StoredRow, old: StoredRow) -> bool:
     return not cells and bool(same.all())
 
 
+def boxed(new: StoredRow, old: StoredRow) -> bool:
+    """Whether a row lies between the least and the greatest values of another, in every column."""
+    low, high = old.base.copy(), old.base.copy()
+    for cell in old.cells:
+        low[cell.start : cell.stop] = cell.values.min(axis=0)
+        high[cell.start : cell.stop] = cell.values.max(axis=0)
+    if ((new.base < low) | (new.base > high)).any():
+        return False
+    return all(
+        (low[cell.start : cell.stop] <= cell.values.min(axis=0)).all()
+        and (cell.values.max(axis=0) <= high[cell.start : cell.stop]).all()
+        for cell in new.cells
+    )
+
+
 def widened(row: StoredRow, other: StoredRow) -> StoredRow:
     """A row that can also be what a `narrowed` version of it can be, at a prior of 0.
 

@@ -15,7 +15,6 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -85,7 +84,7 @@ def rows_that_matter(space: Space) -> int:
     found = 0
     for row in dirty:
         without = board.copy()
-        without.change(row, methodcaller("unpin", row))
+        without.change(row, None)
         found += not without.all_certain
     return found
 

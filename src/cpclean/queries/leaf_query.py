@@ -104,5 +104,8 @@ class LeafQuery(Query):
         set_prepared_leaves(data, prepared)
         return replace(self, data=data, prepared=prepared, drawn=None)
 
+    def alone_among(self, rows: Ints, data: IncompleteDataset) -> LeafQuery:
+        return replace(self, data=data, prepared=prepared_leaves(data), drawn=None)
+
     def keep_prepared(self) -> None:
         set_prepared_leaves(self.data, self.prepared)

@@ -17,7 +17,13 @@ from cpclean.data.points import Points
 from cpclean.data.rows import Floats
 from cpclean.data.spaces.fitted_map import FittedMap
 from cpclean.queries.kernel_arrays import Positions
-from cpclean.queries.mapped_rows import MappedRows, changed_rows, mapped_rows, set_mapped_rows
+from cpclean.queries.mapped_rows import (
+    MappedRows,
+    changed_rows,
+    mapped_rows,
+    rows_among,
+    set_mapped_rows,
+)
 from cpclean.queries.plain_query import PlainQuery, check_magnitude
 from cpclean.queries.prepared import prepared_rows, rarest_prior
 from cpclean.queries.query import Near, Query
@@ -143,6 +149,15 @@ class MappedQuery(Query):
         else:
             plain = replace(self._all, vectors=self.vectors).changed(rows.data, row)
         return replace(self, data=data, rows=rows, plain=plain, drawn=None)
+
+    def for_neighbors(self, n_neighbors: int) -> MappedQuery:
+        plain = None if self.plain is None else replace(self.plain, n_neighbors=n_neighbors)
+        return replace(self, n_neighbors=n_neighbors, plain=plain)
+
+    def alone_among(self, rows: Ints, data: IncompleteDataset) -> MappedQuery:
+        found = rows_among(self.rows, data, self.space, rows)
+        set_mapped_rows(data, found)
+        return replace(self, data=data, rows=found, plain=self._about_closed(found), drawn=None)
 
     def keep_prepared(self) -> None:
         set_mapped_rows(self.data, self.rows)

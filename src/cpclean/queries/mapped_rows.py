@@ -7,6 +7,7 @@ that is only called, nothing is known about the candidates that it was not calle
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -55,14 +56,42 @@ def changed_rows(
     before: MappedRows, data: IncompleteDataset, space: FittedMap, row: int
 ) -> MappedRows:
     """The same for data that differs in one row: only its candidates are mapped."""
-    is_open = before.is_open.copy()
-    is_open[row] = data.candidate_counts[row] > data.drawing.most_written
-    if is_open[row]:
-        return replace(before, is_open=is_open)
-    vectors, _, weights = data.arrays.take(np.array([row])).written_out()
-    found = space.mapped(vectors)
-    cells = (StoredCell(0, found, weights),) if len(found) > 1 else ()
-    return MappedRows(before.data.with_rows({row: StoredRow(found[0], cells)}), is_open)
+    return _with_mapped(before, data, space, [row])
+
+
+def rows_among(
+    whole: MappedRows, data: IncompleteDataset, space: FittedMap, rows: Ints
+) -> MappedRows:
+    """The same for some rows of larger data in which no row is open; priors may differ.
+
+    Only rows that are pinned in `data` are mapped again, each by itself, as a row is that changes:
+    what a fitted object makes of a row may depend in its last digits on how many it is given.
+    """
+    taken = whole.data.take(rows)
+    _, _, weights = data.unpinned.arrays.written_out()
+    several = np.repeat(taken.candidate_counts > 1, taken.candidate_counts)
+    arrays = taken.arrays._replace(weights=weights[several])
+    made = IncompleteDataset.from_arrays(
+        arrays, taken.codes, taken.classes, taken.drawing, taken.row_names
+    )
+    return _with_mapped(
+        MappedRows(made, whole.is_open[rows]), data, space, data.pinned_rows.tolist()
+    )
+
+
+def _with_mapped(
+    before: MappedRows, data: IncompleteDataset, space: FittedMap, rows: Sequence[int]
+) -> MappedRows:
+    """The same with some rows mapped as they are in the data."""
+    is_open, mapped = before.is_open.copy(), dict[int, StoredRow]()
+    for row in rows:
+        is_open[row] = data.candidate_counts[row] > data.drawing.most_written
+        if not is_open[row]:
+            vectors, _, weights = data.arrays.take(np.array([row])).written_out()
+            found = space.mapped(vectors)
+            cells = (StoredCell(0, found, weights),) if len(found) > 1 else ()
+            mapped[row] = StoredRow(found[0], cells)
+    return MappedRows(before.data.with_rows(mapped) if mapped else before.data, is_open)
 
 
 def _mapped(data: IncompleteDataset, space: FittedMap) -> MappedRows:

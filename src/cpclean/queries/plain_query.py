@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cpclean.data.incomplete import IncompleteDataset, Ints
-from cpclean.data.rows import Floats
+from cpclean.data.rows import Floats, StoredRow, boxed
 from cpclean.data.threads import in_threads
 from cpclean.errors import QueryError
 from cpclean.queries import _extremes, _near, _order, kernel_arrays
@@ -20,6 +20,7 @@ from cpclean.queries.prepared import (
     Prepared,
     frozen,
     prepare_changed,
+    prepared_among,
     prepared_rows,
     set_prepared,
 )
@@ -118,6 +119,14 @@ class PlainQuery(Query):
         if self.metric != kernel_arrays.PRECOMPUTED:
             check_magnitude(prepared, self.vectors, self.metric)
         return replace(self, data=data, prepared=prepared, drawn=None)
+
+    def alone_among(self, rows: Ints, data: IncompleteDataset) -> PlainQuery:
+        assert self.metric != kernel_arrays.PRECOMPUTED, "distances are numbered as all rows are"
+        prepared = prepared_among(self.prepared, data)
+        return replace(self, data=data, prepared=prepared, drawn=None)
+
+    def encloses(self, old: StoredRow, new: StoredRow) -> bool:
+        return boxed(new, old)
 
     def keep_prepared(self) -> None:
         frozen(self.prepared.rows)  # copies out of pickles can be written to

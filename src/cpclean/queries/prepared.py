@@ -108,6 +108,15 @@ def prepare_changed(old: IncompleteDataset, new: IncompleteDataset, row: int) ->
     set_prepared(new, after)
 
 
+def prepared_among(whole: Prepared, data: IncompleteDataset) -> Prepared:
+    """What is prepared for some rows of larger data; what is refused there is refused here."""
+    own = replace(
+        prepared_rows(data), largest=whole.largest, smallest=whole.smallest, rarest=whole.rarest
+    )
+    set_prepared(data, own)
+    return own
+
+
 def _kernel_rows(data: IncompleteDataset) -> Rows:
     arrays = data.arrays
     low, high = arrays.boxes()

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.points import Points
-from cpclean.data.rows import Floats
+from cpclean.data.rows import Floats, StoredRow, within
 from cpclean.data.threads import in_threads
 from cpclean.queries import _near
 from cpclean.queries.kernel_arrays import SIZE, Positions
@@ -91,6 +91,10 @@ class Query(ABC):
         """The same question about data that differs in one row, and about nothing drawn."""
 
     @abstractmethod
+    def alone_among(self, rows: Ints, data: IncompleteDataset) -> Query:
+        """As `among`, about nothing drawn."""
+
+    @abstractmethod
     def keep_prepared(self) -> None:
         """Let other questions about the data use what was prepared for this one."""
 
@@ -112,6 +116,32 @@ class Query(ABC):
         """The same question about other vectors."""
         drawn = None if self.drawn is None else self.drawn.about(vectors)
         return replace(self, vectors=vectors, drawn=drawn)
+
+    def for_neighbors(self, n_neighbors: int) -> Query:
+        """The same question with another number of nearest rows that vote."""
+        return replace(self, n_neighbors=n_neighbors)
+
+    def among(self, rows: Ints, data: IncompleteDataset) -> Query:
+        """The same question about some of the rows only, numbered anew.
+
+        What is found about a point is the same, bit for bit, if these are all rows that can be near
+        it: `gather` finds them.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            The numbers that they have here, ascending.
+        data : IncompleteDataset
+            These rows, as they are or as they have become known.
+        """
+        alone = self.alone_among(rows, data)
+        if data.is_exact:
+            return alone
+        return replace(alone, drawn=self.for_shares.alone_among(rows, data.sampled))
+
+    def encloses(self, old: StoredRow, new: StoredRow) -> bool:
+        """Whether a row begins no nearer and ends no farther than another, from any point."""
+        return within(new, old)
 
     def measured(self, points: Vectors) -> Vectors:
         """Points as the kernels take them, worked out block by block."""

@@ -61,7 +61,7 @@ class Detail:
 def detail_of(view: SessionView, row: int, version: int) -> Detail:
     """A row with its candidates; for a settled row, all that it might have been."""
     known, question = view.known_of(row), None
-    if view.data.candidate_counts[row] == 1:
+    if view.n_candidates(row) == 1:
         found, holes = view.listing_at_start(row), tuple(view.cells(row))
     else:
         found, holes = (

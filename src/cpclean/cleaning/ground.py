@@ -1,0 +1,104 @@
+"""All rows under a board: as they were given, and as some of them are known by now.
+
+Nothing of the size of the table is copied when a row becomes known. The whole data as it is known
+now is put together when someone asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from cpclean.data.incomplete import IncompleteDataset, Ints
+from cpclean.data.row_arrays import n_candidates
+from cpclean.data.rows import StoredRow
+
+# What is known about a row, by column of the space; None if that is nothing.
+Features = Mapping[int, float] | None
+
+
+@dataclass(frozen=True)
+class KnownRow:
+    """A row about which something is known."""
+
+    now: StoredRow
+    features: Features = None  # None if it was known before there was a board
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """A table that is never changed, and what is known about some of its rows.
+
+    Attributes
+    ----------
+    start : IncompleteDataset
+        As it was given.
+    told : dict from row to KnownRow
+        The rows about which something is known.
+    rows, counts : ndarray of int
+        The numbers of these rows, and how many candidates each of them has left.
+    n_drawn : int
+        How many rows are represented by draws.
+    """
+
+    start: IncompleteDataset
+    told: Mapping[int, KnownRow]
+    rows: Ints
+    counts: Ints
+    n_drawn: int
+
+    @classmethod
+    def of(cls, data: IncompleteDataset) -> Ground:
+        """What lies under data of which something may be known."""
+        start, rows = data.unpinned, data.pinned_rows
+        told = {row: KnownRow(data.stored_row(row)) for row in rows.tolist()}
+        return cls(start, told, rows, data.candidate_counts[rows], len(data.drawn_rows))
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether no row is represented by draws."""
+        return self.n_drawn == 0
+
+    @cached_property
+    def data(self) -> IncompleteDataset:
+        """The whole table as it is known now; O(N d) when it is first asked for."""
+        return self.start.knowing({row: one.now for row, one in self.told.items()})
+
+    def stored_row(self, row: int) -> StoredRow:
+        """A row as it is known now."""
+        return self.told[row].now if row in self.told else self.start.stored_row(row)
+
+    def row_given(self, row: int, features: Features) -> StoredRow:
+        """A row of which this would be known, and nothing else."""
+        if features is None:
+            return self.start.stored_row(row)
+        return self.start.row_given(row, features)
+
+    def count(self, row: int) -> int:
+        """How many candidates a row has now; 2**62 if there are even more."""
+        if row in self.told:
+            return n_candidates(self.told[row].now)
+        return int(self.start.candidate_counts[row])
+
+    def with_row(self, row: int, features: Features) -> Ground:
+        """The same with other knowledge about a row."""
+        told, rows, counts = {**self.told}, self.rows, self.counts
+        place = np.flatnonzero(rows == row) if row in told else np.empty(0, np.int64)
+        if features is None:
+            told.pop(row, None)
+            rows, counts = np.delete(rows, place), np.delete(counts, place)
+        else:
+            told[row] = KnownRow(self.row_given(row, features), features)
+            left = n_candidates(told[row].now)
+            if len(place):
+                counts = counts.copy()
+                counts[place] = left
+            else:
+                rows, counts = np.append(rows, row), np.append(counts, left)
+        after = Ground(self.start, told, rows, counts, self.n_drawn)
+        most = self.start.drawing.most_written
+        changed = int(after.count(row) > most) - int(self.count(row) > most)
+        return replace(after, n_drawn=self.n_drawn + changed) if changed else after
