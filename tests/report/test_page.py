@@ -359,3 +359,28 @@ def test_a_session_that_has_stopped_is_looked_back_at() -> None:
     assert "avoidable in hindsight" in text
     assert "of rows like these would be certain or 80% sure, too." in text
     assert f"All {len(val)} predictions are certain or 80% sure: " in text
+
+
+def test_rows_of_a_classifier_have_their_numbers_in_x() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3)).round(1)
+    y = np.where(X[:, 0] > 0, "yes", "no")
+    truth, points = X[:90].copy(), X[90:]
+    X[60:90, 0] = np.nan
+    space = LeafSpace("forest", n_trees=10, n_worlds=2)
+    model = CertainKNeighborsClassifier(5, space=space).fit(X[:90], y[:90])
+    options = {"interactive": False, "n_rows": 5, "seconds": 0.1}
+    page = words(report(model, X=points, **options).html)
+    named = {int(number) for number in re.findall(r"\b[Rr]ow (\d+)", page)}
+    assert named
+    assert named <= set(range(60, 90))
+    # Names and the truth are given for the rows of X, too.
+    page = words(
+        report(
+            model, X=points, row_names=[f"<{n}>" for n in range(90)], truth=truth, **options
+        ).html
+    )
+    named = {int(number) for number in re.findall(r"\b[Rr]ow <(\d+)>", page)}
+    assert named
+    assert named <= set(range(60, 90))
+    assert "Compared with random order" in page

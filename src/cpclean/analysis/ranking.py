@@ -69,7 +69,7 @@ def ranking(session: CleaningSession) -> list[Ranked]:
     """All rows that can be asked for, by the strategy's score; with strategy "cells", their cells.
 
     Each gain is that of the row on its own: after an answer the order may be another one. Rows
-    with equal scores stand as they do in the table.
+    with equal scores stand as they do in the frame that the table was made of.
 
     Examples
     --------
@@ -82,6 +82,9 @@ def ranking(session: CleaningSession) -> list[Ranked]:
     [(2, 5, ('size',)), (1, 5, ('size',))]
     """
     view = session.view
+    names = view.questions.row
+    if view.table is not None:
+        names = view.table.rows_kept[names]
     return [
         Ranked(
             row := int(view.questions.row[number]),
@@ -90,7 +93,7 @@ def ranking(session: CleaningSession) -> list[Ranked]:
             _candidates(view, row, number),
             tuple(view.cells(row)),
         )
-        for number in _best_first(_scores(view), view.askable).tolist()
+        for number in _best_first(_scores(view), view.askable, names).tolist()
     ]
 
 
@@ -152,9 +155,10 @@ def gains_of(
     ]
 
 
-def _best_first(scores: Floats, worth: npt.NDArray[np.bool_]) -> Ints:
-    """The numbers of questions from the highest score on; equal ones in their order."""
-    return np.flatnonzero(worth)[np.argsort(-scores[worth], kind="stable")]
+def _best_first(scores: Floats, worth: npt.NDArray[np.bool_], names: Ints | None = None) -> Ints:
+    """The numbers of questions from the highest score on; equal ones by names, then in order."""
+    keys = [-scores[worth]] if names is None else [names[worth], -scores[worth]]
+    return np.flatnonzero(worth)[np.lexsort(keys)]
 
 
 def _scores(view: SessionView) -> Floats:

@@ -45,7 +45,7 @@ class CertainForestClassifier(CertainKNeighborsClassifier):
     completions, max_completions
         As in `CertainKNeighborsClassifier`.
     random_state : int, default=0
-        The seed of worlds, trees and draws.
+        The seed of worlds, trees, draws and the order of rows.
     n_jobs : int, optional
         Threads for learning and predictions; -1 for all processors. Results do not depend on it.
 
@@ -64,6 +64,10 @@ class CertainForestClassifier(CertainKNeighborsClassifier):
 
     Categories have no order of their own: each tree sees a random one. Of a table with more than
     50,000 rows, each world has a sample. A hole in a point is completed as usual.
+
+    Distances are small whole numbers, so many rows are equally near, and those that come first
+    vote. The rows of X are brought into a random order for that, by `random_state`: X may be sorted
+    by its label. An `IncompleteTable` is taken as it is; see `IncompleteTable.shuffled`.
 
     Examples
     --------

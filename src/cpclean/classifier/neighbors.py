@@ -40,7 +40,9 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
     all worlds predict the same. Without holes there is only one world, and predictions are those
     of scikit-learn's `KNeighborsClassifier` wherever distances are distinct. Ties: at equal
     distance the row with the smaller number is nearer; at equal votes, and at equal shares, the
-    class that sorts first wins.
+    class that sorts first wins. In another than the plain space many rows are at equal distances.
+    There the rows of X are brought into a random order first, so that it does not matter whether X
+    is sorted; a table or dataset of your own stays as it is.
 
     Training rows and points to predict may have holes. A point with holes stands for all ways of
     completing it, weighed by a prior that looks at no label: its shares are the mean over them,
@@ -73,9 +75,11 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
     n_features_in_ : int
     feature_names_in_ : ndarray of str, only where all columns have names
     table_ : IncompleteTable or None
-        The table with its encoding; None after fitting an `IncompleteDataset`.
+        The table with its encoding; None after fitting an `IncompleteDataset`. If X and y were
+        fitted in another than the plain space, its rows are in a random order, by `random_state`:
+        `table_.rows_kept` has the number in X of each.
     dataset_ : IncompleteDataset
-        The training rows in the encoded space.
+        The training rows in the encoded space, in the order of `table_`.
     is_exact_ : bool
         Whether no training row is represented by draws, so that shares of points are exact.
     n_neighbors_ : int
@@ -83,7 +87,7 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
     n_worlds_ : int
         The exact number of worlds, which Python prints up to 4,300 digits only.
     dirty_rows_ : ndarray of int
-        The training rows with more than one candidate.
+        The training rows with more than one candidate, as they are numbered in X.
 
     Examples
     --------
@@ -153,6 +157,7 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         """
         self.table_: IncompleteTable | None
         space = self._chosen_space()
+        is_given = isinstance(X, IncompleteTable | IncompleteDataset)
         if isinstance(X, DomainTable):
             X, y = self._new_table(X, y, space), None
         if isinstance(X, IncompleteTable | IncompleteDataset):
@@ -173,6 +178,8 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         self.is_exact_ = self.dataset_.is_exact
         self.n_worlds_ = self.dataset_.n_worlds
         self.dirty_rows_ = self.dataset_.dirty_rows
+        if self.table_ is not None and not is_given:
+            self.dirty_rows_ = np.sort(self.table_.rows_kept[self.dirty_rows_])
         return self
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
@@ -255,7 +262,7 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
     def _new_table(self, X: Any, label: Any, space: Any) -> IncompleteTable:
         # Imputers are fitted to the table, but a parameter has to stay as it was given.
         listed = isinstance(self.repairs, list | tuple)
-        return IncompleteTable(
+        table = IncompleteTable(
             X,
             label=label,
             repairs=clone(self.repairs, safe=False) if listed else self.repairs,
@@ -269,6 +276,8 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
             n_draws=self.n_draws,
             random_state=self.random_state,
         )
+        # Among leaves many rows tie, and the order of X must not say which of them vote.
+        return table if table.leaves is None else table.shuffled(self.random_state)
 
     def task(self, X: Any, y: Any = None) -> Task:
         """The training table and some points as one value, for sessions and reports.

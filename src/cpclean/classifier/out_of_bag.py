@@ -41,7 +41,8 @@ def accuracies(
     data : IncompleteDataset
         Among the leaves of the trees; its holes are filled by one draw.
     in_bag : ndarray of bool, shape (n_rows, n_trees)
-        Which rows each tree has seen.
+        Which rows each tree has seen, by the names of rows in the data: it may have been reordered
+        since the trees were learnt.
     numbers : sequence of int
         Those below the number of rows are tried.
     seed : int
@@ -52,7 +53,8 @@ def accuracies(
         return {}
     chance = uniforms(seed, np.arange(data.n_rows), np.zeros(data.n_rows, dtype=np.int64), 2)[:, 0]
     around = np.sort(np.argsort(chance)[:_AROUND])
-    codes, in_bag, labels = _one_world(data, seed)[around], in_bag[around], data.codes[around]
+    codes, labels = _one_world(data, seed)[around], data.codes[around]
+    in_bag = in_bag[data.row_names[around]]
     asked = np.flatnonzero(data.candidate_counts[around] == 1)
     asked = asked if len(asked) >= _ENOUGH else np.arange(len(around))
     asked = np.sort(asked[np.argsort(chance[around][asked])[:_ASKED]])

@@ -22,6 +22,7 @@ from cpclean.cleaning.session import CleaningSession
 from cpclean.data.columns import Column
 from cpclean.data.domains import DomainTable, plain_frame
 from cpclean.data.nulls import is_null, is_token
+from cpclean.data.row_order import places_in_frame
 from cpclean.data.table import IncompleteTable
 from cpclean.data.values import categories_of, is_mark, mark_text, usual_value
 from cpclean.intake.writing import KnownCells, as_pandas
@@ -78,7 +79,7 @@ def filled_cells(
     if fill is None:
         return FilledCells(answered)
     guessed: KnownCells = {}
-    world = as_pandas(session.world(fill))
+    world = as_pandas(session.world(fill)).iloc[places_in_frame(table.rows_kept)]
     for name, holes in zip(table.names, table.holes.T, strict=True):
         values = world[name].tolist()
         places = {rows[row]: row for row in np.flatnonzero(holes).tolist()}

@@ -59,8 +59,8 @@ def _check_same(rows: Any, file: str, training: Training, task: Task) -> None:
         column, holes = theirs[mine.name], table.holes[:, number]
         both = ~holes & ~column.missing
         if table.space.features[number] is not None:
-            lacking = np.flatnonzero(column.missing)
-            unknown += [f"row {task.row_names[row]}, {mine.name!r}" for row in lacking.tolist()]
+            lacking = np.sort(task.row_names[column.missing])
+            unknown += [f"row {number}, {mine.name!r}" for number in lacking.tolist()]
         if column.kind == mine.kind:
             different[both] |= mine.values[both] != column.values[both]
     if unknown:
@@ -74,7 +74,7 @@ def _check_same(rows: Any, file: str, training: Training, task: Task) -> None:
             f"known in both differ in {int(different.sum())} of {len(different)} rows."
         )
     if different.any():
-        where = offenders(task.row_names[different].tolist())
+        where = offenders(np.sort(task.row_names[different]).tolist())
         note(
             f"cells that are known in both {training.file} and {file} differ in row {where}; those "
             f"of {training.file} are used."

@@ -132,7 +132,7 @@ def countable(task: Task) -> list[bool]:
     data, points = task.dataset, task.points
     if not data.is_exact:
         most = max(data.arrays.count(row) for row in data.drawn_rows.tolist())
-        rows = tuple(task.row_names[data.drawn_rows].tolist())
+        rows = tuple(sorted(task.row_names[data.drawn_rows].tolist()))
         values = {"count": len(rows), "limit": data.drawing.max_exact, "most": most}
         if most <= MOST_COUNTED:
             note(Note("uncounted_rows", None, rows, values))

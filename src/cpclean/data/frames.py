@@ -139,6 +139,13 @@ class FrameKind:
         return made
 
 
+def rows_of(table: Any, rows: npt.NDArray[np.int64]) -> Any:
+    """Some rows of a frame or an array, in this order."""
+    if not is_frame(table):
+        return np.asarray(table)[rows]
+    return nw.from_native(table, eager_only=True)[rows.tolist()].to_native()
+
+
 def kind_of_frame(frame: Any) -> FrameKind:
     """The kind of a frame; an array's is pandas."""
     if not is_frame(frame):

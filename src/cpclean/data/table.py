@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import fields, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -13,11 +13,11 @@ import numpy.typing as npt
 from cpclean.data.cell_priors import CellPriors
 from cpclean.data.column_report import ColumnReport, report_html, warn_about
 from cpclean.data.columns import Column
-from cpclean.data.completions import Completer, ListedValues, listed_values
+from cpclean.data.completions import Completer, listed_values
 from cpclean.data.domains import Domains, DomainTable, plain_frame
 from cpclean.data.drawing import N_DRAWS, Drawing
 from cpclean.data.encoded_rows import encoded_rows
-from cpclean.data.frames import FrameKind, columns_from, kind_of_frame
+from cpclean.data.frames import columns_from, kind_of_frame
 from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.labels import encode_labels, labelled_rows, split_label
 from cpclean.data.large_counts import count_text, world_count_text
@@ -39,13 +39,14 @@ from cpclean.data.repairs import (
 )
 from cpclean.data.row_arrays import RowArrays
 from cpclean.data.row_options import Options, TableOptions
+from cpclean.data.row_order import random_order, reordered
 from cpclean.data.rows import Bools, Floats, is_whole
 from cpclean.data.session_drawing import session_drawing
 from cpclean.data.spaces.fitted_space import chosen_space
-from cpclean.data.spaces.leaf_space import LeafSpace
 from cpclean.data.spaces.plain import fit_plain_space
 from cpclean.data.spaces.table_space import TableSpace
 from cpclean.data.suspects import blanked, suspect_mask
+from cpclean.data.table_parts import TableParts
 from cpclean.errors import TableError, UnknownRowError, offenders
 
 # Candidates of a row up to which going through all of them pays: four holes of five values.
@@ -63,23 +64,6 @@ MOST_CANDIDATES = 5**8
 def usual_limits(is_among_leaves: bool) -> tuple[int, int]:
     """Up to how many candidates rows are gone through by default, and by how many draws beyond."""
     return (MAX_EXACT_LEAVES, N_DRAWS_LEAVES) if is_among_leaves else (MAX_EXACT, N_DRAWS)
-
-
-@dataclass(frozen=True, eq=False)
-class TableParts:
-    """Everything that an `IncompleteTable` consists of."""
-
-    null_tokens: tuple[str, ...]
-    label: str | None  # the name of the label column, if there is one
-    frame_kind: FrameKind
-    rows_kept: npt.NDArray[np.int64]
-    columns: tuple[Column, ...]
-    holes: Bools  # (n_rows, n_columns)
-    options: TableOptions
-    space: TableSpace
-    dataset: IncompleteDataset
-    column_values: ListedValues = field(default_factory=dict)
-    leaves: LeafSpace | None = None
 
 
 class IncompleteTable:
@@ -149,7 +133,7 @@ class IncompleteTable:
     names : tuple of str
         The feature columns.
     rows_kept : ndarray
-        The number of each row in the frame.
+        The number of each row in the frame. Ascending, unless the table was `shuffled`.
     report : tuple of ColumnReport
         What each column is, and what was decided about it.
     columns : tuple of Column
@@ -279,6 +263,15 @@ class IncompleteTable:
     def parts(self) -> TableParts:
         """What the table consists of, to save it, or to make one that differs in some part."""
         return TableParts(**{part.name: getattr(self, part.name) for part in fields(TableParts)})
+
+    def shuffled(self, random_state: int = 0) -> Self:
+        """The same table with its rows in a random order; `rows_kept` says where each one was.
+
+        At equal distances the row that comes first is nearer. Shuffle a table that is sorted by its
+        label before distances are measured in leaves, or between few distinct rows.
+        """
+        order = random_order(self.rows_kept, random_state)
+        return self.from_parts(reordered(self.parts, order))
 
     # -- looking ---------------------------------------------------------------------------
 
@@ -456,11 +449,15 @@ class IncompleteTable:
         return as_trained(own, self.columns, self.names, self.space)
 
     def frame_of(self, filled: Iterable[tuple[Column, npt.NDArray[Any]]]) -> Any:
-        """A frame of the same kind, label included, with these stored values in its columns."""
-        columns = {column.name: column.all_shown(values) for column, values in filled}
+        """A frame of the same kind, label included, with these stored values in its columns.
+
+        Its rows are in the order of the frame that the table was made of, shuffled or not.
+        """
+        order = np.argsort(self.rows_kept)
+        columns = {column.name: column.all_shown(values[order]) for column, values in filled}
         if self.label is not None:
-            columns[self.label] = self.dataset.labels.tolist()
-        return self.frame_kind.frame(columns, self.rows_kept)
+            columns[self.label] = self.dataset.labels[order].tolist()
+        return self.frame_kind.frame(columns, self.rows_kept[order])
 
     def __repr__(self) -> str:
         return (

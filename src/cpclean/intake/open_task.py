@@ -38,6 +38,7 @@ class Opened:
     ----------
     task : Task
         Rows and points are named by their numbers in their files: 0 is the first below the header.
+        Among leaves, training rows are in a random order, the same one each time.
     source : SourceFile
     original : Original
         What the cleaned table is written from.
@@ -167,7 +168,7 @@ def _table(read: _Read, choices: Choices) -> IncompleteTable:
         repairs = typed_repairs(columns, choices) or (
             choices.repairs if isinstance(choices.repairs, str) else "default"
         )
-    return IncompleteTable(
+    table = IncompleteTable(
         frame if len(rest) == len(frame) else frame.iloc[rest],
         label=choices.label,
         repairs=repairs,
@@ -180,6 +181,8 @@ def _table(read: _Read, choices: Choices) -> IncompleteTable:
         random_state=choices.seed,
         drop_unlabelled=choices.drop_unlabelled,
     )
+    # Among leaves many rows tie, and files are often sorted by their label.
+    return table if choices.space == "plain" else table.shuffled()
 
 
 @contextmanager

@@ -91,20 +91,19 @@ def text_with(
         place = names.index(name)
         column = table.columns[table.names.index(name)]
         seen = text.cells[place].iloc[1:].to_numpy()[np.asarray(rows)].tolist()
-        spelt = _spelling(column, seen, text.decimal)
+        spelt = _spelling(column, seen, text.decimal, np.argsort(rows).tolist())
         for row, value in values.items():
             written = spelt(value)
             cells[row + 1, place] = _bracketed(written) if domains else written
     return text.with_cells(cells)
 
 
-def _spelling(column: Column, texts: list[str], decimal: str) -> Callable[[Any], str]:
-    """How the column of a file writes a value: as it has written it before, or much like that."""
-    there = [
-        (value, text)
-        for value, text, hole in zip(column.values.tolist(), texts, column.missing, strict=True)
-        if not hole
-    ]
+def _spelling(
+    column: Column, texts: list[str], decimal: str, order: Iterable[int]
+) -> Callable[[Any], str]:
+    """How the column of a file writes a value: as it has written it first, or much like that."""
+    values, holes = column.values.tolist(), column.missing.tolist()
+    there = [(values[row], texts[row]) for row in order if not holes[row]]
     before: dict[Any, str] = {}
     for value, text in there:
         before.setdefault(value, text)

@@ -8,22 +8,25 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from cpclean.cleaning.settings import PRIOR
 from cpclean.data.columns import Column
 from cpclean.data.frames import columns_from
+from cpclean.data.row_order import places_in_frame
 from cpclean.data.table import IncompleteTable, usual_limits
 from cpclean.queries.model import Model
 
 _HASH = "sha256:"
 # Settings that are left out where they are as usual, as before there was a choice.
-_LEFT_OUT = ("space", "max_exact", "draws")
+_LEFT_OUT = ("space", "max_exact", "draws", "order of rows")
 
 
 def fingerprint(table: IncompleteTable, points: Any, **settings: Any) -> dict[str, Any]:
     """Hashes of the table, of its candidates and of the validation points, and the settings.
 
-    Values count, not how they are written: 30 and 30.0 are the same.
+    Values count, not how they are written: 30 and 30.0 are the same. A table that was shuffled has
+    the hash of the table as it was, and one of its order.
 
     Parameters
     ----------
@@ -42,15 +45,18 @@ def fingerprint(table: IncompleteTable, points: Any, **settings: Any) -> dict[st
     >>> found["neighbors"], found["table"]
     (1, 'sha256:...')
     """
-    labels = _texts(table.dataset.labels.tolist())
+    order = np.argsort(table.rows_kept)
+    labels = _texts(table.dataset.labels[order].tolist())
     drawn = table.dataset.drawing
     space = "plain" if table.leaves is None else table.leaves.name
     chosen = {"space": space, "max_exact": drawn.max_exact, "draws": drawn.n_draws}
     usual = _usual(chosen)
     validation = [column for column in columns_from(points) if column.name in table.names]
+    moved = (order != np.arange(table.n_rows)).any()
     return {
-        "table": _hash([*map(_content, table.columns), labels]),
+        "table": _hash([*(_content(column, order) for column in table.columns), labels]),
         "candidates": _hash(_candidates(table)),
+        **({"order of rows": _hash([order.astype("<i8").tobytes()])} if moved else {}),
         "validation points": _hash(map(_content, validation)),
         **{name: one for name, one in chosen.items() if one != usual[name]},
         **settings,
@@ -109,8 +115,8 @@ def differences(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> list[str]
     found = []
     mine, theirs = ({**_usual(one), **one} for one in (mine, theirs))
     if mine["space"] != theirs["space"]:  # each space has its own
-        for limits in (mine, theirs):
-            limits.pop("max_exact"), limits.pop("draws")
+        for one in (mine, theirs):
+            one.pop("max_exact"), one.pop("draws"), one.pop("order of rows", None)
     for name in dict.fromkeys([*mine, *theirs]):
         here, there = (one.get(name) for one in (mine, theirs))
         if here == there:
@@ -128,20 +134,23 @@ def _usual(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _candidates(table: IncompleteTable) -> Iterable[bytes]:
-    for row, options in table.options.items():
+    place = places_in_frame(table.rows_kept)
+    for row in table.options.rows[np.argsort(place[table.options.rows])].tolist():
+        options = table.options[row]
         # The last digits of a mean or a quartile differ between machines.
         values = [
             [f"{value:.9g}" if isinstance(value, float) else str(value) for value in listed]
             for listed in options.values
         ]
-        yield json.dumps([row, list(options.cells), options.joint, values]).encode()
+        yield json.dumps([int(place[row]), list(options.cells), options.joint, values]).encode()
 
 
-def _content(column: Column) -> bytes:
+def _content(column: Column, order: Any = slice(None)) -> bytes:
     head = json.dumps([column.name, column.kind]).encode()
+    values: npt.NDArray[Any] = column.values[order]
     if column.kind == "categorical":
-        return head + _texts(column.values.tolist())
-    numbers = column.values.astype("<f8") + 0.0  # -0.0 is the same number as 0.0
+        return head + _texts(values.tolist())
+    numbers = values.astype("<f8") + 0.0  # -0.0 is the same number as 0.0
     numbers[np.isnan(numbers)] = np.nan  # the same one of many everywhere
     return head + numbers.tobytes()
 

@@ -28,7 +28,8 @@ from cpclean.data.spaces.plain import PlainSpace
 from cpclean.data.spaces.table_space import TableSpace
 from cpclean.data.spaces.tree_features import CodedFeature, TreeSpace
 from cpclean.data.spaces.trees import Trees
-from cpclean.data.table import IncompleteTable, TableParts
+from cpclean.data.table import IncompleteTable
+from cpclean.data.table_parts import TableParts
 from cpclean.projects.frame_bytes import is_installed, pack_index, unpack_index
 from cpclean.projects.packing import Packer, Unpacker
 from cpclean.projects.plain_values import packed, packed_zone, unpacked, unpacked_zone

@@ -21,6 +21,9 @@ from cpclean.analysis.words import count, percent, shown, small
 from cpclean.classifier import CertainKNeighborsClassifier
 from cpclean.cleaning.session import CleaningSession
 from cpclean.cleaning.state import Record
+from cpclean.data.frames import rows_of
+from cpclean.data.row_order import places_in_frame
+from cpclean.data.rows import Ints
 from cpclean.data.spaces.filled_space import FilledSpace
 from cpclean.data.spaces.trees import Trees
 from cpclean.errors import CPCleanError
@@ -72,7 +75,8 @@ def report(
     n_rows : int
         How many of the rows that matter most are explained.
     row_names : sequence, optional
-        What a reader calls each row, such as its number in a file.
+        What a reader calls each row, such as its number in a file. By default the number of the row
+        in the session, or in what a classifier was fitted to.
     point_names : sequence, optional
         The same for the points that are predicted.
     truth : optional
@@ -106,7 +110,13 @@ def report(
     >>> made.html[:15], "0 of 2 predictions" in made.html
     ('<!doctype html>', True)
     """
-    session = _session(subject, X, y)
+    session, numbers = _session(subject, X, y)
+    if numbers is not None:
+        # What is given is in the order of the rows that the classifier was fitted to.
+        order = places_in_frame(numbers)
+        row_names = numbers.tolist() if row_names is None else [row_names[row] for row in order]
+        if truth is not None and len(truth) == len(order):  # else it is refused
+            truth = rows_of(truth, order)
     start = time.perf_counter()
     scope = Scope(n_rows, row_names, truth, n_random, seconds, random_state, progress, point_names)
     found = findings(session, scope)
@@ -185,12 +195,12 @@ class Report:
         return f"Report({self._contents.title!r}, {found.n_certain} of {points} certain{where})"
 
 
-def _session(subject: Any, X: Any, y: Any) -> CleaningSession:
-    """The session itself, or one with a classifier's table and these points."""
+def _session(subject: Any, X: Any, y: Any) -> tuple[CleaningSession, Ints | None]:
+    """The session itself, or one with a classifier's table and these points and names of rows."""
     if isinstance(subject, CleaningSession):
         if X is not None or y is not None:
             raise CPCleanError("a session has its own validation points: leave out X and y.")
-        return subject
+        return subject, None
     if not isinstance(subject, CertainKNeighborsClassifier):
         raise CPCleanError(
             "a report is about a CleaningSession or a CertainKNeighborsClassifier; "
@@ -199,7 +209,7 @@ def _session(subject: Any, X: Any, y: Any) -> CleaningSession:
     if X is None:
         raise CPCleanError("a report about a classifier needs points to predict: X=...")
     task = subject.task(X, y)  # complains in the classifier's own words
-    return CleaningSession(
+    session = CleaningSession(
         task.data,
         task.points,
         subject.n_neighbors_,
@@ -207,6 +217,7 @@ def _session(subject: Any, X: Any, y: Any) -> CleaningSession:
         metric=subject.metric,
         n_jobs=subject.n_jobs,
     )
+    return session, task.row_names
 
 
 def _rendered(contents: Contents, interactive: bool) -> str:

@@ -256,7 +256,7 @@ class Desk:
         """The answers that count, as `cpclean clean` writes them; or every event, as JSON lines."""
         events = self.storage.events()
         if everything:
-            return events_text(events)
+            return events_text(self.project, events)
         ledger = ledger_of(events, self.answers_per_row, self.project.spelling)
         return log_text(self.project, ledger, events)
 

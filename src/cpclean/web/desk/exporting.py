@@ -8,12 +8,15 @@ from collections.abc import Iterable
 from io import StringIO
 from typing import Any, Literal, get_args
 
+import numpy as np
+
 from cpclean.analysis.fill_words import fill_words
 from cpclean.analysis.predictions import Predictions
 from cpclean.analysis.words import shown
 from cpclean.cleaning.known_cells import filled_cells
 from cpclean.cleaning.session import CleaningSession
 from cpclean.data.domains import DomainTable, plain_frame
+from cpclean.data.row_order import places_in_frame
 from cpclean.errors import CPCleanError
 from cpclean.intake.cleaned import Original
 from cpclean.intake.writing import as_pandas
@@ -69,7 +72,7 @@ def table_bytes(
         )
     given = project.frame
     if given is None:
-        original, numbers = Original(_with_holes(session, project)), list(range(project.n_rows))
+        original, numbers = Original(_with_holes(session, project)), _places(project)
     else:
         frame = as_pandas(plain_frame(given))
         original = Original(frame, project.text, isinstance(given, DomainTable))
@@ -82,7 +85,7 @@ def words_about_filled(
 ) -> list[str]:
     """Where the values of the table without holes come from: how many holes of which rows."""
     given = project.frame
-    rows = list(range(project.n_rows)) if given is None else numbers
+    rows = _places(project) if given is None else numbers
     filled = filled_cells(session, project.table, rows, fill, given)
     return fill_words(filled, fill, (project.settings.about or {}).get("prior"))
 
@@ -102,9 +105,16 @@ def type_of(suffix: str, content: bytes, project: Project) -> str:
 def _with_holes(session: CleaningSession, project: Project) -> Any:
     """The table's own columns, in their order, as a pandas frame."""
     frame = as_pandas(session.world("default"))
+    holes = project.table.holes[np.argsort(project.table.rows_kept)]
     for number, name in enumerate(project.table.names):
-        frame[name] = frame[name].astype(object).mask(project.table.holes[:, number], None)
+        frame[name] = frame[name].astype(object).mask(holes[:, number], None)
     return frame
+
+
+def _places(project: Project) -> list[int]:
+    """Where each row stands in a frame that the table makes."""
+    places: list[int] = places_in_frame(project.table.rows_kept).tolist()
+    return places
 
 
 # -- predictions -----------------------------------------------------------------------------------
@@ -163,11 +173,11 @@ def log_text(project: Project, ledger: Ledger, events: list[Event]) -> str:
     lines: list[Any] = [header(project.journal_belongs)]
     for place in project.news(ledger.log):
         event = events[ledger.numbers[place] - 1]
-        lines.append({**ledger.log[place], **_remarks(event)})
+        lines.append({**ledger.log[place], **_remarks(event), **_in_file(project, event)})
     return _lines(lines)
 
 
-def events_text(events: Iterable[Event]) -> str:
+def events_text(project: Project, events: Iterable[Event]) -> str:
     """Every event, also those that were undone, as JSON lines."""
     found = []
     for event in events:
@@ -178,12 +188,18 @@ def events_text(events: Iterable[Event]) -> str:
             one["candidate"] = event.candidate
         elif event.value is not None:
             one["value"] = event.value
-        found.append({**one, **_remarks(event), "request_id": event.request_id})
+        remarks = {**_remarks(event), **_in_file(project, event)}
+        found.append({**one, **remarks, "request_id": event.request_id})
     return _lines(found)
 
 
 def _remarks(event: Event) -> dict[str, Any]:
     return {"who": event.who, "at": event.at.isoformat(), "seconds": event.seconds}
+
+
+def _in_file(project: Project, event: Event) -> dict[str, Any]:
+    """The number of the row for people, as a terminal writes it, too."""
+    return {"row_in_file": int(project.task.row_names[event.row])}
 
 
 def _lines(found: Iterable[Any]) -> str:
