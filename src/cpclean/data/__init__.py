@@ -8,7 +8,8 @@
     spaces/, encoded_rows              from values to vectors
     holoclean/                         candidates and priors from the other cells of a row
     domains                            files that list the candidates of cells
-    table, row_options, column_report  IncompleteTable: the table as people see it
+    table, table_parts, row_options, column_report    IncompleteTable: the table as people see it
+    row_order                          the rows of a table in another order
     incomplete, stored_rows, row_arrays            IncompleteDataset: all rows
     rows, given_rows, ragged           one row, cells, candidates, what users give
     threads                            compiled work in threads

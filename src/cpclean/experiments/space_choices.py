@@ -146,7 +146,7 @@ def _learnt(made: Variant, X: Any, y: Labels) -> tuple[IncompleteTable, int]:
     prior, seed = made.prior, made.random_state
     if made.n_neighbors is not None:
         table = IncompleteTable(X, y, prior=prior, space=made.space, random_state=seed)
-        return table, made.n_neighbors
+        return table.shuffled(seed) if made.shuffled else table, made.n_neighbors
     model = CertainForestClassifier(prior=prior, random_state=seed).fit(X, y)
     assert model.table_ is not None
     return model.table_, model.n_neighbors_

@@ -26,7 +26,8 @@ from cpclean.data.spaces.world_rows import Worlds
 class Variant:
     """A space, and how many rows vote in it; None lets the classifier choose.
 
-    `order` sorts the rows to learn from by their labels: 1 from the first one on, -1 from the last.
+    `order` sorts the rows to learn from by their labels: 1 from the first one on, -1 from the last;
+    `shuffled` brings the table that is made of them into a random order again.
     """
 
     space: LeafSpace
@@ -34,6 +35,7 @@ class Variant:
     prior: str = "label"
     random_state: int = 0
     order: int = 0
+    shuffled: bool = False
 
 
 @dataclass(frozen=True)
@@ -147,6 +149,8 @@ VARIANTS: dict[str, dict[str, Variant]] = {
     "rows": {
         "sorted by label": Variant(LeafSpace(), order=1),
         "sorted the other way": Variant(LeafSpace(), order=-1),
+        "sorted, then shuffled": Variant(LeafSpace(), order=1, shuffled=True),
+        "the other way, then shuffled": Variant(LeafSpace(), order=-1, shuffled=True),
     },
     "prior": {name: Variant(LeafSpace(), prior=name) for name in ("observed", "uniform")},
 }
