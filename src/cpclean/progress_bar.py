@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
@@ -18,13 +18,17 @@ class Follow(Protocol):
         """So many steps are done; words, if there are any, replace those beside the bar."""
 
 
+# Whether to show a bar, or who is told instead: what is going on, and the share that is done.
+Shown = bool | Callable[[str, float], None] | None
+
+
 @contextmanager
 def progress_bar(
     total: int,
     words: str,
     *,
     console: Console | None = None,
-    shown: bool | None = None,
+    shown: Shown = None,
     transient: bool = False,
 ) -> Iterator[Follow]:
     """A bar with what is done, how much there is, and the time it will take.
@@ -37,8 +41,8 @@ def progress_bar(
         What is going on.
     console : rich.console.Console, optional
         Where to show it; standard error by default.
-    shown : bool, optional
-        Whether to show it; by default on a terminal.
+    shown : bool, or function of words and a share, optional
+        Whether to show it; by default on a terminal. A function is told instead how far it is.
     transient : bool
         Whether it goes away at the end.
 
@@ -48,6 +52,9 @@ def progress_bar(
     ...     for step in range(2):
     ...         follow(step + 1)
     """
+    if callable(shown):
+        yield _told(shown, total, words)
+        return
     terminal = sys.stderr.isatty() if console is None else console.is_terminal
     if shown is False or (shown is None and not terminal):
         yield lambda done, words=None: None
@@ -80,3 +87,17 @@ def progress_bar(
             bar.update(watched, completed=done, description=described)
 
         yield follow
+
+
+def _told(listener: Callable[[str, float], None], total: int, words: str) -> Follow:
+    """A function that is told how far the work is."""
+
+    said = words
+
+    def follow(done: int, words: str | None = None) -> None:
+        nonlocal said
+        said = words or said
+        listener(said, min(1.0, done / max(1, total)))
+
+    follow(0)
+    return follow

@@ -84,10 +84,10 @@ def test_answers_about_rows_and_cells(tables: Any) -> None:
 
 def test_words() -> None:
     rows = tuple(range(586))
-    effort = Effort(rows, rows[68:], rows[:68], rows[:470], 1200, True)
+    effort = Effort(rows, rows[68:], rows[:68], rows[:470], 1200, True, 480)
     assert effort_words(effort) == (
-        "68 of the 586 answered rows were avoidable in hindsight; at least 470 rows had to be "
-        "cleaned in any order; a random order would have needed 1,198 or more on average."
+        "68 of the 586 answered rows were avoidable in hindsight; every order has to clean at "
+        "least 480 rows; a random order would have needed 1,198 or more on average."
     )
     none = Effort((), (), (), (), 5, False)
     assert effort_words(none) == "No row has been answered yet."

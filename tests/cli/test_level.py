@@ -215,6 +215,32 @@ def test_in_the_end_the_answers_are_looked_back_at(files):
     *_, effort, new = result.stdout.splitlines()
     assert "answered rows were avoidable" in effort or "answered rows was avoidable" in effort
     assert "of rows like these would be certain or 80% sure, too." in new
+    again = told("clean", *ORACLE, "--sure", "0.8")  # what the log has is looked at again
+    assert again["looking_back"] == [effort, new]
+    assert again["effort"]["answered_rows"] == again["rows_answered"]
+    assert 0 < again["new_points"]["low"] <= again["new_points"]["settled_share"]
+    assert again["interrupted"] is False
     early = run("clean", "--log", "new.jsonl")
     assert early.exit_code == 0
     assert "rows like these" not in early.stdout
+    assert told("clean", "--log", "newer.jsonl")["effort"] is None
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_ctrl_c_while_looking_back_loses_nothing(files, monkeypatch, as_json):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("cpclean.analysis.looking_back.new_points", interrupted)
+    result = run("clean", *ORACLE, "--sure", "0.8", *(["--json"] if as_json else []))
+    assert result.exit_code == 0
+    if as_json:
+        found = json.loads(result.stdout)
+        assert found["interrupted"] is True
+        assert found["effort"] is not None
+        assert found["new_points"] is None
+        assert Path(found["log"]).exists()
+        assert Path(found["table"]).exists()
+    else:
+        assert "avoidable in hindsight" in result.stdout
+        assert result.stdout.endswith("Looking back was interrupted. Everything is saved.\n")

@@ -6,6 +6,7 @@ import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -16,8 +17,10 @@ from web.tables import small_project
 from web.visiting import TestClient, desk_of, post
 
 from cpclean import verdicts
+from cpclean.analysis.looking_back import LookingBack, looking_back
 from cpclean.projects.project import Project
 from cpclean.storage.opening import open_storage
+from cpclean.web.desk import engine
 from cpclean.web.server.app import make_app
 
 LEVEL = 0.7
@@ -165,11 +168,41 @@ def test_in_the_end_the_answers_are_looked_back_at(site: TestClient) -> None:
     found = desk.progress().looking_back
     assert "avoidable in hindsight" in found[0]
     assert "of rows like these would be certain or 70% sure, too." in found[1]
-    page = text_of(site, "/progress")
-    assert all(one in page for one in found)
+    for path in ("/question", "/progress", "/export"):  # wherever it says that you can stop
+        page = text_of(site, path)
+        assert "You can stop now" in page
+        assert all(one in page for one in found)
     desk.undo("Ann")
     desk.ready()
     assert desk.progress().looking_back == []
+
+
+def test_how_far_the_looking_back_is(site: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, going_on = Event(), Event()
+
+    def slow(session: Any, progress: Any) -> LookingBack:
+        progress("leaving points out", 0.25)
+        asked.set()
+        assert going_on.wait(60)
+        progress("leaving points out", 0.5)
+        return looking_back(session, progress=progress)
+
+    monkeypatch.setattr(engine, "looking_back", slow)
+    monkeypatch.setattr(engine, "SHOWN_SECONDS", 0.0)
+    desk = desk_of(site)
+    answer_all(site)
+    assert asked.wait(60)
+    assert site.get("/api/progress").json()["looking_at"] == ["leaving points out", 0.25]
+    page = site.get("/progress").text
+    assert '<progress max="1" value="0.25" aria-label="Looking back">' in page
+    desk.undo("Ann")  # what it is about is over: it ends, and nothing of it is shown
+    desk.ready()
+    going_on.set()
+    assert desk.progress().looking_at is None
+    assert desk.progress().looking_back == []
+    answer_all(site)
+    waiting.until(lambda: desk.progress().looking_back, "looking back")
+    assert desk.progress().looking_at is None
 
 
 @needs_browser

@@ -157,8 +157,7 @@ def findings(session: CleaningSession, scope: Scope | None = None) -> Findings:
     step("cleaning one column at a time")
     effects = effects_in_session(view, scope.random_state)
     right = accuracy(session, found)
-    step("looking back")
-    back = looking_back(session, progress=False)
+    back = looking_back(session, progress=_told(step))
     return Findings(
         verdict=verdict(found, course, view.data),
         advice=_advice(session, effects, names),
@@ -189,8 +188,21 @@ def findings(session: CleaningSession, scope: Scope | None = None) -> Findings:
         comparison=comparison,
         completions=_completions(view),
         draws=_draws(view),
-        looking_back=tuple(back),
+        looking_back=tuple(back.sentences),
     )
+
+
+def _told(step: Progress) -> Callable[[str, float], None]:
+    """Steps of looking back, in whole percents."""
+    last = ""
+
+    def follow(words: str, share: float) -> None:
+        nonlocal last
+        if (now := f"looking back: {words}, {share:.0%}") != last:
+            last = now
+            step(now)
+
+    return follow
 
 
 def _advice(

@@ -33,7 +33,7 @@ from cpclean.cleaning.session import CleaningSession
 from cpclean.data.incomplete import Ints
 from cpclean.data.rows import is_whole
 from cpclean.errors import CPCleanError
-from cpclean.progress_bar import progress_bar
+from cpclean.progress_bar import Follow, Shown, progress_bar
 from cpclean.queries.certain import is_certain
 from cpclean.queries.sureness import is_sure
 
@@ -58,6 +58,8 @@ class NewPoints:
         How many validation points it is estimated from.
     sure : float or None
         The level of the session: settled means certain, or that sure.
+    interrupted : bool
+        Whether Ctrl-C ended it before all points were left out.
     """
 
     share: float
@@ -65,6 +67,7 @@ class NewPoints:
     high: float
     n: int
     sure: float | None = None
+    interrupted: bool = False
 
 
 def new_points(
@@ -73,7 +76,7 @@ def new_points(
     seconds: float = 60.0,
     random_state: int = 0,
     *,
-    progress: bool | None = None,
+    progress: Shown = None,
 ) -> NewPoints:
     """Estimate what share of rows like the validation points would be settled, too.
 
@@ -91,8 +94,8 @@ def new_points(
         No further fold is begun after this much time. The interval is the wider for it.
     random_state : int
         Seed of how points are dealt into folds.
-    progress : bool, optional
-        Whether to show a progress bar; by default on a terminal.
+    progress : bool, or function of words and a share, optional
+        Whether to show a progress bar; by default on a terminal. A function is told instead.
 
     Examples
     --------
@@ -118,24 +121,26 @@ def new_points(
     folds = np.array_split(dealt, min(n_folds, n_points))
     settled, seen, end = 0.0, 0, time.perf_counter() + seconds
     answered = max(len(session.history), 1)
-    total = len(folds) * answered
+    total, interrupted = len(folds) * answered, False
     try:
         with progress_bar(total, "leaving points out", shown=progress, transient=True) as follow:
             for number, held in enumerate(folds):
                 if seen and time.perf_counter() > end:
                     break
-                settled += len(held) * _settled(session, held)
+                settled += len(held) * _settled(session, held, follow, number * answered)
                 seen += len(held)
                 follow((number + 1) * answered)
     except KeyboardInterrupt:
         if not seen:
             raise
+        interrupted = True
     low, high = (_interval(settled / seen, seen / points) for points in _PER_DRAW)
-    return NewPoints(settled / seen, low[0], high[1], seen, session.sure)
+    return NewPoints(settled / seen, low[0], high[1], seen, session.sure, interrupted)
 
 
-def _settled(session: CleaningSession, held: Ints) -> float:
+def _settled(session: CleaningSession, held: Ints, follow: Follow, done: int) -> float:
     """The share of some points that is settled after questions about all the others."""
+    last = done + max(len(session.history), 1)
     others = np.setdiff1d(np.arange(session.view.points.n_points), held)
     asking = session.from_start(others)
     asking.budget = None
@@ -145,6 +150,7 @@ def _settled(session: CleaningSession, held: Ints) -> float:
             asking.skip(question.row)
         else:
             asking.tell(**answer)
+        follow(min(last, done + len(asking.history)))
     return _settled_in(asking, session, held)
 
 

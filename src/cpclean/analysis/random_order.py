@@ -13,7 +13,7 @@ from cpclean.cleaning.known import Known
 from cpclean.cleaning.question import Question
 from cpclean.cleaning.session import CleaningSession
 from cpclean.errors import CPCleanError
-from cpclean.progress_bar import progress_bar
+from cpclean.progress_bar import Shown, progress_bar
 
 
 @dataclass(frozen=True)
@@ -26,10 +26,13 @@ class RandomOrder:
         How many rows each of them cleaned.
     finished : bool
         Whether each came to its end; if not, it would have cleaned more rows than that.
+    interrupted : bool
+        Whether Ctrl-C ended them early.
     """
 
     rows: tuple[int, ...]
     finished: bool
+    interrupted: bool = False
 
     @property
     def mean(self) -> float:
@@ -42,7 +45,7 @@ def random_order(
     seconds: float = 20.0,
     random_state: int = 0,
     *,
-    progress: bool | None = None,
+    progress: Shown = None,
 ) -> RandomOrder:
     """Clean rows in random order until as large a share of the points is settled as it is now.
 
@@ -56,8 +59,8 @@ def random_order(
     seconds : float
         After this much time the runs stop where they are; at least one answer each. After Ctrl-C
         they do so at once.
-    progress : bool, optional
-        Whether to show a progress bar; by default on a terminal.
+    progress : bool, or function of words and a share, optional
+        Whether to show a progress bar; by default on a terminal. A function is told instead.
 
     Examples
     --------
@@ -80,15 +83,16 @@ def random_order(
         Run(one, known_or_drawn(session, one, rng), limit)
         for one, rng in zip(sessions, rngs, strict=True)
     ]
-    words = "cleaning in random order"
+    words, interrupted = "cleaning in random order", False
     try:
         with progress_bar(limit, words, shown=progress, transient=True) as follow:
             Forecast(runs).run(seconds, follow)
     except KeyboardInterrupt:
         if not all(one.known for one in sessions):
             raise
+        interrupted = True
     finished = all(run.done for run in runs)
-    return RandomOrder(tuple(len(one.known) for one in sessions), finished)
+    return RandomOrder(tuple(len(one.known) for one in sessions), finished, interrupted)
 
 
 def known_or_drawn(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from cpclean.cleaning.hindsight import Hindsight
 from cpclean.cleaning.state import State
-from cpclean.progress_bar import Follow, progress_bar
+from cpclean.progress_bar import Follow, Shown, progress_bar
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Effort:
         return max(size * (self.n_rows + 1) / (size + 1), float(self.at_least or 0))
 
 
-def effort_of(state: State, *, progress: bool | None = None) -> Effort:
+def effort_of(state: State, *, progress: Shown = None) -> Effort:
     """What the answers behind a state were good for; see `Effort`."""
     told = [entry["row"] for entry in state.log if "row" in entry and "skip" not in entry]
     last_first = list(dict.fromkeys(reversed(told)))

@@ -30,15 +30,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from cpclean.data.incomplete import IncompleteDataset, Ints
-from cpclean.data.points import Points
 from cpclean.data.rows import Bools
-from cpclean.queries.geometry import ask
-from cpclean.queries.model import Model
 from cpclean.queries.query import Near, Query, Vectors
 
 # Conditions per point, those that ask for most rows; and seconds for the linear program.
@@ -131,32 +129,38 @@ class Doubled:
         data = start.take(rows).with_rows(copies)
         return cls(data, rows, known[rows] & ~is_copy, open_[rows] & ~is_copy)
 
+    @cached_property
+    def is_copy(self) -> Bools:
+        """Which rows are copies."""
+        return np.concatenate([[False], self.copied[:-1]])
 
-def every_order(
-    doubled: Doubled, points: Points, vectors: Ints, labels: Ints, model: Model
-) -> EveryOrder:
-    """What every order has to clean for some vectors of points that are certain.
+    def neighbors(self, n_neighbors: int) -> int:
+        """How many neighbours to look for where so many rows vote."""
+        # With 2 K + 2, nothing is left out up to the (K + 1)-th row in the best case, each of which
+        # comes twice: all needed rows are found. The further, the more conditions.
+        return min(self.data.n_rows, 4 * n_neighbors + 4)
+
+
+def every_order(doubled: Doubled, query: Query, labels: Ints, n_neighbors: int) -> EveryOrder:
+    """What every order has to clean for some points that are certain.
 
     Parameters
     ----------
     doubled : Doubled
-    points : Points
-    vectors, labels : ndarray of int
-        The numbers of the distinct vectors that are certain, and their only label.
-    model : Model
-        With a metric that measures vectors.
+    query : Query
+        About its data and these points, with `doubled.neighbors(n_neighbors)` neighbours.
+    labels : ndarray of int
+        The only label of each point.
+    n_neighbors : int
+        How many rows vote.
     """
-    # With 2 K + 2 neighbours, nothing is left out up to the (K + 1)-th row in the best case, each
-    # of which comes twice: all needed rows are found. The further, the more conditions.
-    n_neighbors = min(doubled.data.n_rows, 4 * model.n_neighbors + 4)
-    query = ask(doubled.data, points, Model(n_neighbors, model.metric))
-    found = query.about(query.vectors[vectors]).over_blocks(_ranks_in_block)
+    found = query.over_blocks(_ranks_in_block)
     needed: set[int] = set()
     conditions: dict[Any, Condition] = {}
     for ranks, label in zip((one for part in found for one in part), labels.tolist(), strict=True):
-        h = votes_to_win(model.n_neighbors, label, doubled.data.n_classes)
+        h = votes_to_win(n_neighbors, label, doubled.data.n_classes)
         around = _Best.of(doubled, ranks, label)
-        for one in _conditions(around, model.n_neighbors + 1 - h, h):
+        for one in _conditions(around, n_neighbors + 1 - h, h):
             needed.update(one.all_needed)
             conditions[one.key] = one
     answered = doubled.copied & ~doubled.movable if doubled.data.n_classes == 2 else doubled.copied
@@ -219,7 +223,7 @@ class _Best:
 
     @classmethod
     def of(cls, doubled: Doubled, ranks: _Ranks, label: int) -> _Best:
-        is_copy = (ranks.rows > 0) & doubled.copied[ranks.rows - 1]
+        is_copy = doubled.is_copy[ranks.rows]
         (place,) = np.nonzero(~is_copy)
         own, begin, end = ranks.rows[place], ranks.begin[place], ranks.end[place]
         friend = doubled.data.codes[own] == label

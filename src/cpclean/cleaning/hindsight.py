@@ -21,9 +21,14 @@ from cpclean.cleaning.board import Board, reaching
 from cpclean.cleaning.every_order import Doubled, EveryOrder, every_order
 from cpclean.cleaning.kept_query import KeptQuery
 from cpclean.data.incomplete import IncompleteDataset, Ints
+from cpclean.data.row_arrays import starts_of
 from cpclean.data.rows import Floats, StoredRow, widened, within
 from cpclean.data.spaces.trees import Trees
 from cpclean.queries.certain import possible_in_block
+from cpclean.queries.geometry import ask
+from cpclean.queries.kernel_arrays import FIRST_CANDIDATE, PRECOMPUTED, SIZE
+from cpclean.queries.plain_query import PlainQuery
+from cpclean.queries.prepared import prepared_rows
 from cpclean.queries.query import Near, Query, Vectors
 
 Bools = npt.NDArray[np.bool_]
@@ -86,12 +91,37 @@ class Hindsight:
 
     def every_order(self, answered: Sequence[int]) -> EveryOrder:
         """What every order has to clean, as far as counting tells; without a level only."""
-        model = self.kept.model
-        if callable(model.metric) or model.precomputed:  # copies of rows have no distances
-            return EveryOrder(frozenset(), (), frozenset(answered))
-        start = self.kept.data.unpinned.with_rows(self.before)
-        doubled = Doubled.of(start, self.kept.data, answered, self._exact)
-        return every_order(doubled, self.kept.points, self.vectors, self.label, model)
+        kept = self.kept
+        start = kept.data.unpinned.with_rows(self.before)
+        doubled = Doubled.of(start, kept.data, answered, self._exact)
+        n_neighbors = doubled.neighbors(kept.model.n_neighbors)
+        if isinstance(kept.query, PlainQuery) and kept.query.metric == PRECOMPUTED:
+            query: Query = self._measured(kept.query, doubled, answered, n_neighbors)
+        else:
+            query = ask(doubled.data, kept.points, replace(kept.model, n_neighbors=n_neighbors))
+        asked = query.about(query.vectors[self.vectors])
+        return every_order(doubled, asked, self.label, kept.model.n_neighbors)
+
+    def _measured(
+        self, now: PlainQuery, doubled: Doubled, answered: Sequence[int], n_neighbors: int
+    ) -> PlainQuery:
+        """The question about doubled rows, whose distances are taken from where they are."""
+        looking = self
+        for row in answered:
+            looking = replace(looking, kept=looking._taken_back(row))
+        before = looking.kept.query
+        spans = np.where(
+            doubled.is_copy[:, None], now.spans[doubled.row], before.spans[doubled.row]
+        )
+        first, size = spans[:, FIRST_CANDIDATE], spans[:, SIZE]
+        columns = np.repeat(first - starts_of(size), size) + np.arange(size.sum())
+        return replace(
+            now,
+            data=doubled.data,
+            prepared=prepared_rows(doubled.data),
+            n_neighbors=n_neighbors,
+            vectors=before.vectors[:, columns],
+        )
 
     def depends_on(self, row: int) -> bool:
         """Whether it is proved that no other answers make up for those about a row.

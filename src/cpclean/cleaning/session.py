@@ -36,6 +36,7 @@ from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.points import Points
 from cpclean.data.rows import is_whole
 from cpclean.errors import CPCleanError
+from cpclean.progress_bar import Shown
 from cpclean.queries.model import Metric, Model
 
 if TYPE_CHECKING:
@@ -372,16 +373,16 @@ class CleaningSession(SessionLooks):
 
     # -- looking back ----------------------------------------------------------------------
 
-    def effort(self, *, progress: bool | None = None) -> Effort:
+    def effort(self, *, progress: Shown = None) -> Effort:
         """Which answers every order would have needed, and which were avoidable in hindsight.
 
         About the points that are settled now, at the end or at any time before. It changes nothing,
-        so Ctrl-C is harmless. It takes a few times as long as the session took for its answers.
+        so Ctrl-C is harmless. It takes about as long as the session took for its answers.
 
         Parameters
         ----------
-        progress : bool, optional
-            Whether to show a progress bar; by default on a terminal.
+        progress : bool, or function of words and a share, optional
+            Whether to show a progress bar; by default on a terminal. A function is told instead.
 
         Returns
         -------

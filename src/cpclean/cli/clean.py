@@ -167,9 +167,11 @@ def clean(
         # A table from an earlier run may have answers that have been undone since.
         again = journal.resumed and Path(places.out).exists()
         places = replace(places, named=places.named or again)
-        _end(console, kept.session, opened, places, _Filling(fill, training.prior), as_json)
-    if not as_json:
-        _look_back(console, kept.session)
+        filling = _Filling(fill, training.prior)
+        summary = _end(kept.session, opened, places, filling)
+        if not as_json:
+            _tell(console, kept.session, summary)
+    _look_back(console, kept.session, summary, task, as_json)
 
 
 # -- before ------------------------------------------------------------------------------------
@@ -296,14 +298,9 @@ def _stopped_short(journal: Journal, log: Path) -> None:
 
 
 def _end(
-    console: Console,
-    session: CleaningSession,
-    opened: Opened,
-    places: _Places,
-    filling: _Filling,
-    as_json: bool,
-) -> None:
-    """Write the cleaned table, and print what there is now."""
+    session: CleaningSession, opened: Opened, places: _Places, filling: _Filling
+) -> dict[str, Any]:
+    """Write the cleaned table, and sum up what there is now."""
     from cpclean.analysis.certain_words import Standing
     from cpclean.analysis.fill_words import fill_words
     from cpclean.cleaning.known_cells import filled_cells
@@ -319,7 +316,7 @@ def _end(
     if filling.fill and (sources := fill_words(filled, filling.fill, filling.prior)):
         note(f"values of the filled holes: {'; '.join(sources)}.")
     answers = session.answers
-    summary = {
+    return {
         "answers": len(session.history),
         "rows_answered": len(session.known),
         "skipped": sum("skip" in entry for entry in answers),
@@ -330,10 +327,6 @@ def _end(
         "log": str(places.log) if answers else None,
         "table": written,
     }
-    if as_json:
-        print_text(json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
-    else:
-        _tell(console, session, summary)
 
 
 def _write(opened: Opened, known: KnownCells, out: str) -> None:
@@ -368,15 +361,21 @@ def _tell(console: Console, session: CleaningSession, summary: dict[str, Any]) -
         console.print(f"Answers: {escape(summary['log'])} (the same command continues from there)")
 
 
-def _look_back(console: Console, session: CleaningSession) -> None:
+def _look_back(
+    console: Console, session: CleaningSession, summary: dict[str, Any], task: Task, as_json: bool
+) -> None:
     """Print what the answers were good for, and how new rows would fare; Ctrl-C ends it."""
     from cpclean.analysis.looking_back import looking_back
 
-    try:
-        for sentence in looking_back(session):
-            console.print(sentence)
-    except KeyboardInterrupt:
-        console.print("Interrupted. Everything is saved.")
+    found = looking_back(session)
+    if as_json:
+        back = found.as_dict(task.row_names.tolist())
+        print_text(json.dumps({**summary, **back}, indent=2, ensure_ascii=False) + "\n")
+        return
+    for sentence in found.sentences:
+        console.print(sentence)
+    if found.interrupted:
+        console.print("Looking back was interrupted. Everything is saved.")
 
 
 def _are(n: int, of: str) -> str:

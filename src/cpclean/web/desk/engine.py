@@ -45,12 +45,17 @@ RETRY_SECONDS = 1.0  # after the database could not be read
 ACCURACY_SECONDS = 1.0  # between two looks at all points
 RUNS, MOST_ANSWERS = 3, 400  # of a forecast
 STEPS_SHOWN = 15  # steps of a forecast between two that are shown
+SHOWN_SECONDS = 1.0  # between two looks at how far the looking back is
 
 log = logging.getLogger("cpclean.web")
 
 
 class NotReadyError(CPCleanError):
     """The engine has not had its first look at the table yet."""
+
+
+class _OutdatedError(Exception):
+    """What is looked back at is not how things stand any more."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +108,7 @@ class Engine:
         self.outlook: Course | None = None
         self.draws: str | None = None  # None until it is worked out
         self.looked_back: list[str] = []
-        self._back: Thread | None = None
+        self.looking_at: tuple[str, float] | None = None  # while looking back: what, and how far
         self._back_of: object = None  # the state that it is about
         self.trouble: str | None = None
         self.details: dict[int, Detail] = {}
@@ -343,27 +348,39 @@ class Engine:
 
     def _look_back(self, now: Now) -> bool:
         """Begin to look back, if all is answered; it takes long, and nobody waits for it."""
-        if self._back_of is now.view.version or (self._back is not None and self._back.is_alive()):
+        if self._back_of is now.view.version:
             return False
-        self._back_of = now.view.version
-        if self.looked_back:
-            self.looked_back = []
+        self._back_of = now.view.version  # one that is under way ends by itself
+        if self.looked_back or self.looking_at:
+            self.looked_back, self.looking_at = [], None
             self._publish()
-        if now.stopped is not None and now.view.history:
-            self._back = Thread(
+        if now.stopped is not None:
+            Thread(
                 target=self._looking_back, args=(now,), name="cpclean looking back", daemon=True
-            )
-            self._back.start()
+            ).start()
         return False
 
     def _looking_back(self, now: Now) -> None:
+        shown_at = time.monotonic()
+
+        def follow(words: str, share: float) -> None:
+            nonlocal shown_at
+            if self._back_of is not now.view.version or self.stopping:
+                raise _OutdatedError
+            if time.monotonic() - shown_at > SHOWN_SECONDS:
+                shown_at = time.monotonic()
+                self.looking_at = (words, share)
+                self._publish()
+
         try:
-            found = looking_back(now.session, progress=False)
+            found = looking_back(now.session, progress=follow).sentences
+        except _OutdatedError:
+            return
         except Exception:  # people can do without
             log.exception("looking back failed")
-            return
+            found = []
         if self._back_of is now.view.version and not self.stopping:
-            self.looked_back = found
+            self.looked_back, self.looking_at = found, None
             self._publish()
 
     def _look_at_draws(self, now: Now) -> bool:

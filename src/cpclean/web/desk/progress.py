@@ -61,6 +61,7 @@ def progress_of(engine: Engine, project: Project) -> ProgressView:
         draws=engine.draws or "",
         certain_curve=_certain_curve(now) if standing.until_sure else [],
         looking_back=engine.looked_back if now.stopped is not None else [],
+        looking_at=engine.looking_at if now.stopped is not None else None,
     )
 
 

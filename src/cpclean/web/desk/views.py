@@ -131,7 +131,9 @@ class ProgressView:
         The number and the share of settled predictions: certain or, `until_sure`, also sure.
     looking_back : list of str
         Once there is nothing more to ask: which answers were avoidable, and how many new rows would
-        be settled, too. Empty until that is worked out, and where it would take long.
+        be settled, too. Empty until that is worked out.
+    looking_at : (str, float) or None
+        While that takes a while: what is looked at, and how much of it is done.
     points_with_holes : int
         Predictions of rows with holes of their own. If there are any, `certain_share` is that of
         their completions, by weight, and `certain` counts predictions of which all are certain.
@@ -194,6 +196,7 @@ class ProgressView:
     until_sure: bool = False
     certain_curve: list[tuple[int, float]] = field(default_factory=list)
     looking_back: list[str] = field(default_factory=list)
+    looking_at: tuple[str, float] | None = None
 
     @property
     def all_certain(self) -> bool:

@@ -25,11 +25,35 @@
     var sure = document.getElementById("stop-sure");
     if (sure) sure.hidden = progress.certain === progress.points;
     if (sure) document.getElementById("stop-certain").hidden = !sure.hidden;
+    back(progress);
     document.dispatchEvent(new CustomEvent("cpclean:progress", { detail: progress }));
     if (progress.version === version) return;
     version = progress.version;
     if (document.querySelector("[data-wait]") && document.getElementById("held").hidden) window.location.reload();
     else renew();
+  }
+
+  // What the answers were good for, or how far the server is with finding that out.
+  function back(progress) {
+    var place = document.getElementById("back");
+    if (!place) return;
+    place.replaceChildren();
+    progress.looking_back.forEach(function (words) { paragraph(place, words); });
+    if (progress.looking_at) {
+      var bar = document.createElement("progress");
+      bar.max = 1;
+      bar.value = progress.looking_at[1];
+      bar.setAttribute("aria-label", "Looking back");
+      paragraph(place, "Looking back at the answers: " + progress.looking_at[0] + " ").append(bar);
+    }
+    place.hidden = !place.children.length;
+  }
+
+  function paragraph(place, words) {
+    var made = document.createElement("p");
+    made.textContent = words;
+    place.append(made);
+    return made;
   }
 
   // Tables are made by the server only; a table that somebody is in stays as it is.
