@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 QUERIES = ROOT / "src/cpclean/queries"
 # Compiled into the kernels of other files.
-SHARED_KERNELS = ("kernel_arrays.py", "_terms.py", "_leaf_lists.py")
+SHARED_KERNELS = ("kernel_arrays.py", "_terms.py", "_leaf_lists.py", "_minmax.py")
 # About half of the work each; names of functions below.
 SHARES = (("certain", "tallies", "residues"), ("races", "cells", "leaves", "trees"))
 

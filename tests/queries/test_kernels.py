@@ -10,7 +10,7 @@ import oracle
 import pytest
 
 from cpclean import Cell, FactoredRow, IncompleteDataset
-from cpclean.queries import _extremes, _minmax, _near, _order, _race, reference, residues
+from cpclean.queries import _minmax, _near, _order, _race, reference, residues
 from cpclean.queries.geometry import ask
 from cpclean.queries.model import Model
 from cpclean.queries.query import Near, Neighbourhood, Query
@@ -351,42 +351,40 @@ def test_long_rows_lose_nothing_to_rounding() -> None:
 @pytest.mark.parametrize(
     "metric", ["euclidean", "manhattan", "chebyshev", "hamming", "linear", "cosine"]
 )
-@pytest.mark.parametrize("most_opened", [5, 1000])
-def test_extremes(metric: str, most_opened: int) -> None:
+@pytest.mark.parametrize("k", [1, 2, 5, 40])
+def test_extremes(metric: str, k: int) -> None:
+    """Rows are opened in several steps; events, and what is possible, are as if all were."""
     rng = np.random.default_rng(9)
     rows = []
-    for number in range(30):
+    for number in range(40):
         kind = number % 3
         if kind == 0:
             rows.append(rng.integers(-2, 3, size=4).astype(float))
         elif kind == 1:
-            rows.append(rng.integers(-2, 3, size=(5, 4)).astype(float))
+            rows.append(rng.integers(-2, 3, size=(2, 4)).astype(float))
         else:
             values = rng.integers(-2, 3, size=(3, 2)).astype(float)
             cells = [Cell([0, 1], values), Cell(3, [1.0, -1.0, 0.0, 2.0])]
             rows.append(FactoredRow(rng.integers(-2, 3, size=4).astype(float), cells))
-    data = IncompleteDataset(rows, [0] * 30)
+    data = IncompleteDataset(rows, rng.integers(0, 3, 40))
     for t in rng.integers(-2, 3, size=(5, 4)).astype(float):
-        query = ask(data, [t], Model(6, metric))
-        near = Near(*_near.near_rows(query.rows, query.metric, query.vectors, 6, 10**9))
-        ptr, event, complete = _extremes.extremes(
-            query.rows, query.metric, query.vectors, near.ptr, near.rows, near.bound, near.reach,
-            most_opened, 100,
-        )  # fmt: skip
-        assert complete.tolist() == [len(near.rows) <= most_opened]
-        expected = []
-        for local, row in enumerate(near.rows):
-            far = [oracle.distance(x, t.tolist(), metric) for x in data.candidates(row).tolist()]
-            expected += [(min(far), local, 0), (max(far), local, 1)]
-        expected = sorted(one for one in expected if one[0] <= near.reach[0])
+        query = ask(data, [t], Model(k, metric))
+        near = query.all_near(query.vectors)
+        ptr, event = query.extremes(query.vectors, near)
+        far = [
+            [oracle.distance(x, t.tolist(), metric) for x in data.candidates(row).tolist()]
+            for row in near.rows
+        ]
+        last = sorted(max(one) for one in far)[k - 1]
+        expected = sorted(
+            (end, local, which)
+            for local, one in enumerate(far)
+            for which, end in enumerate((min(one), max(one)))
+            if end <= min(last, near.reach[0])
+        )
         actual = [(code if code >= 0 else -1 - code) for code in event]
-        wanted = [2 * local + end for _, local, end in expected]
-        assert actual == wanted[: len(actual)]
+        assert actual == [2 * local + end for _, local, end in expected]
         assert ptr.tolist() == [0, len(actual)]
-        if complete[0]:
-            assert len(actual) == len(wanted)
-        elif len(actual) < len(wanted) and actual:
-            assert expected[len(actual)][0] > expected[len(actual) - 1][0]
         # A row that begins and ends at once is one step, and only such a row.
         for i, code in enumerate(event):
             at_once = (
@@ -396,6 +394,43 @@ def test_extremes(metric: str, most_opened: int) -> None:
                 and expected[i][0] == expected[i + 1][0]
             )
             assert (code < 0) == at_once
+        found = np.zeros((1, 3), dtype=bool)
+        _minmax.possible(near.ptr, *query.labels_near(near), ptr, event, k, found)
+        assert query.possible(query.vectors, near).tolist() == found.tolist()
+
+
+@pytest.mark.nojit
+def test_rows_are_opened_until_all_labels_are_found_or_no_more_can_matter() -> None:
+    """Rows of many sizes around points of their own kind, against the order of all their ends."""
+    rng = np.random.default_rng(12)
+    n_certain = 0
+    for _ in range(30):
+        n_rows, k, spread = 60, int(rng.choice([1, 3, 9])), float(rng.choice([0.2, 2.0, 20.0]))
+        starts = rng.integers(0, 40, n_rows).astype(float)
+        ends = starts + np.round(rng.exponential(spread, n_rows))
+        codes = np.where(starts < 20, 0, rng.integers(0, 3, n_rows))
+        candidates = [[[one], [other]] for one, other in zip(starts, ends, strict=True)]
+        data = IncompleteDataset(candidates, codes)
+        X = rng.integers(0, 45, (8, 1)).astype(float)
+        query = ask(data, X, Model(k))
+        near = query.all_near(query.vectors)
+        found = query.possible(query.vectors, near)
+        for t, labels in zip(query.vectors[:, 0], found, strict=True):
+            away = np.sort(np.abs(np.stack([starts, ends], axis=1) - t), axis=1)
+            steps = sorted((away[row, end], row, end) for row in range(n_rows) for end in range(2))
+            event = [
+                -1 - 2 * row if end == 0 and away[row, 0] == away[row, 1] else 2 * row + end
+                for _, row, end in steps
+            ]
+            every = np.array([0, n_rows])
+            expected = np.zeros((1, data.n_classes), dtype=bool)
+            _minmax.possible(
+                every, *_near.local_labels(every, data.codes, data.n_classes),
+                np.array([0, len(event)]), np.array(event), k, expected,
+            )  # fmt: skip
+            assert labels.tolist() == expected[0].tolist()
+            n_certain += labels.sum() == 1
+    assert 50 < n_certain < 190
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4])

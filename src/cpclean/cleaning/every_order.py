@@ -182,7 +182,7 @@ class _Ranks:
 
 
 def _ranks_in_block(query: Query, points: Vectors, near: Near) -> list[_Ranks]:
-    ptr, events, _ = query.extremes(points, near, query.data.n_rows)
+    ptr, events = query.extremes(points, near)
     found = []
     for point in range(len(points)):
         rows = near.rows[near.ptr[point] : near.ptr[point + 1]]

@@ -4,9 +4,12 @@ What is possible depends on a row's nearest and farthest candidate. Distances ar
 in feature order, and rounding is monotone: the smallest sum goes through the smallest partial sums,
 cell by cell, and no product of cells is written out.
 
-1. *Choose* the rows to open: all of them, or those whose boxes begin nearest.
+1. *Choose* the rows to open next: those whose boxes begin nearest.
 2. *Measure* each opened row's smallest and largest distance.
-3. *Sort* these as events; a row that begins and ends at one position is one step.
+3. *Sort* these as events, up to where the next box begins; a row that begins and ends at one
+   position is one step.
+4. *Sweep* over the events: `_minmax` finds labels that are possible. Go on until all are, or until
+   the next box begins where K rows have ended.
 
 Cosine is no sum. Up to `most_written` candidates of a row are gone through; beyond that the row
 begins and ends where its dot products and norms, which are sums, allow it to at most. Then a label
@@ -20,6 +23,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from cpclean.queries._minmax import sweep
 from cpclean.queries._terms import cosine_order, join, term_of
 from cpclean.queries.kernel_arrays import (
     ASCENDING,
@@ -37,6 +41,12 @@ from cpclean.queries.kernel_arrays import (
     VALUES_AT,
     WEIGHTS_AT,
 )
+
+# The range in which boxes begin is divided into so many parts to find the nearest ones.
+_PARTS = 64
+# Rows that are opened first, and how many times as many at the next attempt: often a few rows show
+# every label around a point to be possible.
+_FIRST, _PER_NEIGHBOUR, _TIMES = 4, 2, 3
 
 # -- cells -------------------------------------------------------------------------------
 
@@ -233,92 +243,207 @@ def _cosine_ends(base, span, cells, values, sparse, t, live, chosen, live_at, do
     return lowest, highest
 
 
+# -- points ------------------------------------------------------------------------------
+
+
 @njit(cache=True, nogil=True)
-def extremes(rows, metric, X, near_ptr, near, bound, reach, most_opened, most_written):
+def _count_begins(bounds, counts):
+    """How many boxes begin in each part of the range in which boxes begin.
+
+    Returns the start of the range and parts per distance; 0 if there is nothing to divide, and all
+    boxes count as beginning in the first part.
+    """
+    lowest, highest = np.inf, -np.inf
+    for local in range(bounds.shape[0]):
+        lowest = min(lowest, bounds[local])
+        highest = max(highest, bounds[local])
+    scale = (counts.shape[0] - 1) / (highest - lowest) if highest > lowest else 0.0
+    counts[:] = 0
+    if not 0.0 < scale < np.inf:
+        counts[0] = bounds.shape[0]
+        return 0.0, 0.0
+    for local in range(bounds.shape[0]):
+        counts[np.int64((bounds[local] - lowest) * scale)] += 1
+    return lowest, scale
+
+
+@njit(cache=True, nogil=True)
+def _next_boxes(bounds, lowest, scale, done, last, opened):
+    """The boxes that begin in parts done..last; returns how many, and where the next one begins."""
+    n = 0
+    next_begins = np.inf
+    for local in range(bounds.shape[0]):
+        part = np.int64((bounds[local] - lowest) * scale) if scale > 0.0 else 0
+        opened[n] = local
+        n += done <= part <= last
+        if part > last:
+            next_begins = min(next_begins, bounds[local])
+    return n, next_begins
+
+
+@njit(cache=True, nogil=True)
+def _keep_nearest(ends, n, end):
+    """Put one more end among the nearest K, for which ends has room; returns how many there are.
+
+    They are a heap: the farthest one comes first.
+    """
+    at = n
+    if n < ends.shape[0]:
+        while at > 0 and ends[(at - 1) // 2] < end:
+            ends[at] = ends[(at - 1) // 2]
+            at = (at - 1) // 2
+        ends[at] = end
+        return n + 1
+    if end < ends[0]:
+        at = 0
+        while 2 * at + 1 < n:
+            child = 2 * at + 1
+            child += child + 1 < n and ends[child + 1] > ends[child]
+            if ends[child] <= end:
+                break
+            ends[at] = ends[child]
+            at = child
+        ends[at] = end
+    return n
+
+
+@njit(cache=True, nogil=True)
+def _sorted_events(distance, event, n, limit, away, code):
+    """Those of n events up to a limit, from near to far, in away and code; returns how many.
+
+    Events at one distance are in the order of their numbers. A number becomes -1 - number where the
+    next event is at the same position.
+    """
+    n_listed = 0
+    for i in range(n):
+        away[n_listed] = distance[i]
+        code[n_listed] = event[i]
+        n_listed += distance[i] <= limit
+    gap = 1
+    while gap < n_listed:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, n_listed):
+            far, one = away[i], code[i]
+            at = i
+            while at >= gap and (
+                away[at - gap] > far or (away[at - gap] == far and code[at - gap] > one)
+            ):
+                away[at] = away[at - gap]
+                code[at] = code[at - gap]
+                at -= gap
+            away[at] = far
+            code[at] = one
+        gap //= 3
+    for i in range(n_listed - 1):
+        if code[i] & 1 == 0 and code[i + 1] == code[i] + 1 and away[i + 1] == away[i]:
+            code[i] = -1 - code[i]
+    return n_listed
+
+
+@njit(cache=True, nogil=True)
+def extremes(rows, metric, X, near_ptr, near, bound, reach, n_neighbors, most_written, side,
+             label_ptr, present, found):  # fmt: skip
     """The near rows' nearest and farthest candidates, as events from near to far.
 
-    Opens at most `most_opened` rows per point, from the nearest bounding box outwards; events are
-    listed up to where the next box begins, or up to reach. Returns (ptr, event, complete): point p
-    has event[ptr[p]:ptr[p+1]], and complete[p] says that these are all. An event 2 i says that the
-    i-th near row of the point begins, 2 i + 1 that it has ended. Stored as -1 - event where the
-    next event is at the same position: a row that begins and ends at once.
+    Opens the rows whose bounding boxes begin nearest, then more of them, until the next box begins
+    where K rows have ended: no later event matters. Or, if the labels of the near rows are given,
+    until all of them are found possible; see `_minmax.possible` for these arguments, where
+    side is empty if only the events are wanted.
+
+    Returns (ptr, event), where point p has event[ptr[p]:ptr[p+1]]. An event 2 i says that the i-th
+    near row of the point begins, 2 i + 1 that it has ended. Stored as -1 - event where the next
+    event is at the same position: a row that begins and ends at once.
     """
     base, spans, cells, values, sparse = rows.base, rows.spans, rows.cells, rows.values, rows.sparse
     n_points = X.shape[0]
+    wants_labels = side.shape[0] > 0
     most = 1
     most_cells = 0
     for p in range(n_points):
         most = max(most, near_ptr[p + 1] - near_ptr[p])
-    for row in near:
-        most_cells = max(most_cells, spans[row, N_CELLS])
+    if metric == COSINE:
+        for row in near:
+            most_cells = max(most_cells, spans[row, N_CELLS])
     ptr = np.zeros(n_points + 1, np.int64)
-    out = np.empty(2 * near.shape[0], np.int64)
-    complete = np.empty(n_points, np.bool_)
-    opened = np.empty(most, np.int64)
-    event = np.empty(2 * most + 1, np.int64)  # one more: the last is written before it is kept
-    distance = np.empty(2 * most + 1)
+    out = np.empty(0 if wants_labels else 2 * near.shape[0], np.int64)
+    opened = np.empty(most + 1, np.int64)  # one more: the last is written before it is kept
+    ends = np.empty(n_neighbors)
+    counts = np.empty(_PARTS, np.int64)
+    event = np.empty(2 * most, np.int64)
+    distance = np.empty(2 * most)
+    code = np.empty(2 * most + 1, np.int64)
+    away = np.empty(2 * most + 1)
+    tally = np.empty((2, found.shape[1]), np.int64)
     chosen = np.empty(most_cells, np.int64)
     dots = np.empty(most_cells + 1)
     squares = np.empty(most_cells + 1)
     live = np.empty(base.shape[1], np.int64)
     live_at = np.empty(most_cells + 2, np.int64)
+    nonzero = np.empty(0, np.int64)
     for p in range(n_points):
-        # Step 1: choose the rows to open.
         own = near[near_ptr[p] : near_ptr[p + 1]]
         bounds = bound[near_ptr[p] : near_ptr[p + 1]]
         t = X[p]
-        nonzero = np.flatnonzero(t)
-        radius = reach[p]
-        n_opened = own.shape[0]
-        complete[p] = n_opened <= most_opened
-        if complete[p]:
-            opened[:n_opened] = np.arange(n_opened)
-        else:
-            next_begins = np.partition(bounds, most_opened)[most_opened]
-            radius = np.nextafter(next_begins, -np.inf)
-            n_opened = 0
-            for local in range(bounds.shape[0]):
-                opened[n_opened] = local
-                n_opened += bounds[local] < next_begins
-        # Step 2: where each row begins and ends.
+        if sparse.at.shape[0] > 0:
+            nonzero = np.flatnonzero(t)
+        lowest, scale = _count_begins(bounds, counts)
+        wanted = _FIRST + _PER_NEIGHBOUR * n_neighbors
+        done = 0
+        total = 0
         n = 0
-        for local in opened[:n_opened]:
-            row = own[local]
-            span = spans[row]
-            if metric == PRECOMPUTED:
-                at = span[FIRST_CANDIDATE]
-                low = high = t[at]
-                for j in range(at + 1, at + span[SIZE]):
-                    low = min(low, t[j])
-                    high = max(high, t[j])
-            elif metric == COSINE and span[SIZE] <= most_written:
-                low, high = _cosine_ends(base[row], span, cells, values, sparse, t, live, chosen,
-                                         live_at, dots, squares)  # fmt: skip
-            elif metric == COSINE:
-                low, high = _cosine_bounds(
-                    _ends(base[row], span, cells, values, sparse, LINEAR, t, nonzero),
-                    _ends(base[row], span, cells, values, sparse, NORM, t, nonzero),
-                )
-            else:
-                low, high = _ends(base[row], span, cells, values, sparse, metric, t, nonzero)
-            event[n] = 2 * local
-            distance[n] = low
-            n += low <= radius
-            event[n] = 2 * local + 1
-            distance[n] = high
-            n += high <= radius
-        # Step 3: events from near to far.
-        order = np.argsort(distance[:n], kind="mergesort")
-        at = ptr[p]
-        for i in range(n):
-            one = order[i]
-            joined = (
-                i + 1 < n
-                and event[order[i + 1]] == event[one] + 1
-                and event[one] % 2 == 0
-                and distance[order[i + 1]] == distance[one]
-            )
-            out[at] = -1 - event[one] if joined else event[one]
-            at += 1
-        ptr[p + 1] = at
-    return ptr, out[: ptr[n_points]], complete
+        n_ended = 0
+        limit = reach[p]
+        while True:
+            # Step 1: choose the next rows to open.
+            last = done
+            total += counts[last]
+            while total < wanted and last + 1 < _PARTS:
+                last += 1
+                total += counts[last]
+            n_opened, next_begins = _next_boxes(bounds, lowest, scale, done, last, opened)
+            # Step 2: where each of them begins and ends, as long as that matters.
+            for local in opened[:n_opened]:
+                if bounds[local] > limit:
+                    continue
+                row = own[local]
+                span = spans[row]
+                if metric == PRECOMPUTED:
+                    at = span[FIRST_CANDIDATE]
+                    low = high = t[at]
+                    for j in range(at + 1, at + span[SIZE]):
+                        low = min(low, t[j])
+                        high = max(high, t[j])
+                elif metric == COSINE and span[SIZE] <= most_written:
+                    low, high = _cosine_ends(base[row], span, cells, values, sparse, t, live,
+                                             chosen, live_at, dots, squares)  # fmt: skip
+                elif metric == COSINE:
+                    low, high = _cosine_bounds(
+                        _ends(base[row], span, cells, values, sparse, LINEAR, t, nonzero),
+                        _ends(base[row], span, cells, values, sparse, NORM, t, nonzero),
+                    )
+                else:
+                    low, high = _ends(base[row], span, cells, values, sparse, metric, t, nonzero)
+                event[n], event[n + 1] = 2 * local, 2 * local + 1
+                distance[n], distance[n + 1] = low, high
+                n += 2
+                n_ended = _keep_nearest(ends, n_ended, high)
+                if n_ended == n_neighbors:
+                    limit = min(limit, ends[0])
+            # Step 3: events from near to far, up to where the next box begins.
+            known = min(limit, np.nextafter(next_begins, -np.inf))
+            n_listed = _sorted_events(distance, event, n, known, away, code)
+            if wants_labels:
+                own_side = side[near_ptr[p] : near_ptr[p + 1]]
+                labels = present[label_ptr[p] : label_ptr[p + 1]]
+                if sweep(code, n_listed, own_side, labels, n_neighbors, tally, found[p]):
+                    break
+            if next_begins == np.inf or next_begins > limit:
+                break
+            done = last + 1
+            wanted = _TIMES * total
+        if not wants_labels:
+            for i in range(n_listed):
+                out[ptr[p] + i] = code[i]
+            ptr[p + 1] = ptr[p] + n_listed
+    return ptr, out[: ptr[n_points]]

@@ -13,10 +13,13 @@ far, finds every threshold that matters:
 1. *Count.* A row's nearest candidate is one more row that can be nearer, its farthest one more that
    must be; where both are at one position, they count together.
 2. *Stop* when more than K rows must be nearer: no later threshold holds.
-3. *Test* every label not yet found possible.
+3. *Test* every label not yet found possible; when all are, stop.
 
 Cost: O(R) steps per point for R near rows, each O(labels^2) at worst and O(labels) as a rule.
 Integers only: no answer of Q1 depends on a sum of floats.
+
+`sweep` is compiled into the kernels of `_extremes`, too, whose compilation cache does not see edits
+here: after changing it, delete the `__pycache__` folder. (The tests do so by themselves.)
 """
 
 from __future__ import annotations
@@ -43,38 +46,58 @@ def _wins(label, can, must, n_neighbors, total_can, total_must):
 
 
 @njit(cache=True, nogil=True)
+def sweep(event, n_events, side, present, n_neighbors, tally, found):
+    """Mark the possible labels of one point in found (classes); returns whether all are.
+
+    side numbers the label of every near row, present names these labels. tally is scratch.
+    """
+    n_labels = present.shape[0]
+    can, must = tally[0, :n_labels], tally[1, :n_labels]
+    can[:] = 0
+    must[:] = 0
+    total_can = 0
+    total_must = 0
+    missing = 0
+    for label in present:
+        missing += not found[label]
+    for e in range(n_events):
+        # Step 1: one more row that can be nearer, or that must be.
+        code = event[e]
+        joined = code < 0
+        if joined:
+            code = -1 - code
+        label = side[code >> 1]
+        if code & 1:
+            must[label] += 1
+            total_must += 1
+        else:
+            can[label] += 1
+            total_can += 1
+        if joined:
+            continue
+        # Step 2: too many rows must be nearer.
+        if total_must > n_neighbors:
+            break
+        # Step 3: labels that this threshold lets win.
+        for label in range(n_labels):
+            if not found[present[label]] and _wins(label, can, must, n_neighbors, total_can,
+                                                   total_must):  # fmt: skip
+                found[present[label]] = True
+                missing -= 1
+        if missing == 0:
+            break
+    return missing == 0
+
+
+@njit(cache=True, nogil=True)
 def possible(near_ptr, side, label_ptr, present, event_ptr, event, n_neighbors, out):
     """Mark the possible labels of every point of a block in out (points, classes).
 
     side numbers the label of every near row within its point, present names these labels;
     events come from `extremes`.
     """
+    tally = np.empty((2, out.shape[1]), np.int64)
     for p in range(out.shape[0]):
-        n_labels = label_ptr[p + 1] - label_ptr[p]
-        can = np.zeros(n_labels, np.int64)
-        must = np.zeros(n_labels, np.int64)
-        total_can = 0
-        total_must = 0
-        for e in range(event_ptr[p], event_ptr[p + 1]):
-            # Step 1: one more row that can be nearer, or that must be.
-            code = event[e]
-            joined = code < 0
-            if joined:
-                code = -1 - code
-            label = side[near_ptr[p] + (code >> 1)]
-            if code & 1:
-                must[label] += 1
-                total_must += 1
-            else:
-                can[label] += 1
-                total_can += 1
-            if joined:
-                continue
-            # Step 2: too many rows must be nearer.
-            if total_must > n_neighbors:
-                break
-            # Step 3: labels that this threshold lets win.
-            for label in range(n_labels):
-                found = present[label_ptr[p] + label]
-                if not out[p, found]:
-                    out[p, found] = _wins(label, can, must, n_neighbors, total_can, total_must)
+        begin, end = event_ptr[p], event_ptr[p + 1]
+        sweep(event[begin:end], end - begin, side[near_ptr[p] : near_ptr[p + 1]],
+              present[label_ptr[p] : label_ptr[p + 1]], n_neighbors, tally, out[p])  # fmt: skip

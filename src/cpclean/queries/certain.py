@@ -8,16 +8,12 @@ import numpy.typing as npt
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.points import Points
 from cpclean.data.rows import Floats
-from cpclean.queries import _minmax, _near
 from cpclean.queries.geometry import ask
 from cpclean.queries.model import Metric, Model
 from cpclean.queries.query import Near, Query
 from cpclean.queries.sound import between
 
 Bools = npt.NDArray[np.bool_]
-
-# Rows looked at first: often they show every label around a point to be possible.
-_FIRST_LOOK = 48
 
 
 def possible_labels(
@@ -123,19 +119,4 @@ def _not_excluded(query: Query, drawn: Ints) -> Bools:
 
 def possible_in_block(query: Query, points: Floats, near: Near) -> Bools:
     """Possible labels of a block of points, shape (points, classes)."""
-    found, settled = _sweep(query, points, near, _FIRST_LOOK)
-    rest = np.flatnonzero(~settled)
-    if len(rest):
-        found[rest], _ = _sweep(query, points[rest], near.only(rest), query.data.n_rows)
-    return found
-
-
-def _sweep(query: Query, points: Floats, near: Near, most_opened: int) -> tuple[Bools, Bools]:
-    """Labels found possible among the first rows of each point, and whether these are all."""
-    side, label_ptr, present = _near.local_labels(
-        near.ptr, query.data.codes[near.rows], query.data.n_classes
-    )
-    event_ptr, event, complete = query.extremes(points, near, most_opened)
-    found = np.zeros((len(points), query.data.n_classes), dtype=bool)
-    _minmax.possible(near.ptr, side, label_ptr, present, event_ptr, event, query.n_neighbors, found)
-    return found, complete | (found.sum(axis=1) == np.diff(label_ptr))
+    return query.possible(points, near)

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.points import Points
@@ -72,12 +71,12 @@ class LeafQuery(Query):
         )
         return Positions(*found), radius
 
-    def extremes(
-        self, points: Leaves, near: Near, most_opened: int
-    ) -> tuple[Ints, Ints, npt.NDArray[np.bool_]]:
+    def extremes(self, points: Leaves, near: Near) -> tuple[Ints, Ints]:
         assert near.far is not None, "among leaves, ends are found with the near rows"
-        ptr, event = _leaves.extremes(points.shape[1], near.ptr, near.bound, near.far, near.reach)
-        return ptr, event, np.ones(len(points), dtype=bool)
+        found: tuple[Ints, Ints] = _leaves.extremes(
+            points.shape[1], near.ptr, near.bound, near.far, near.reach
+        )
+        return found
 
     def nearest(self, row: int) -> Floats:
         def work(points: Leaves) -> Floats:

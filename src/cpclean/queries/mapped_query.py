@@ -103,22 +103,25 @@ class MappedQuery(Query):
     ) -> tuple[Positions, Floats | None]:
         return self._all.positions(points, near, slack, want_rank)
 
-    def extremes(
-        self, points: Floats, near: Near, most_opened: int
-    ) -> tuple[Ints, Ints, npt.NDArray[np.bool_]]:
+    def possible(self, points: Floats, near: Near) -> npt.NDArray[np.bool_]:
         if not self.rows.is_open.any():
-            return self._all.extremes(points, near, most_opened)
+            return self._all.possible(points, near)
+        return super().possible(points, near)
+
+    def extremes(self, points: Floats, near: Near) -> tuple[Ints, Ints]:
+        if not self.rows.is_open.any():
+            return self._all.extremes(points, near)
         is_open = self.rows.is_open[near.rows]
         owner = np.repeat(np.arange(len(points)), np.diff(near.ptr))
         place = np.arange(len(near.rows)) - near.ptr[owner]  # of each row among its point's
         first = (owner[is_open], 2 * place[is_open])
-        then, done = (owner[:0], place[:0]), np.ones(len(points), dtype=bool)
+        then = owner[:0], place[:0]
         if self.plain is not None:
             (kept,) = np.nonzero(~is_open)
             ptr = np.searchsorted(owner[kept], np.arange(len(points) + 1))
             rows = np.searchsorted(self.rows.closed, near.rows[kept])
             closed = Near(ptr, rows, near.bound[kept], near.reach)
-            event_ptr, event, done = self.plain.extremes(points, closed, most_opened)
+            event_ptr, event = self.plain.extremes(points, closed)
             point = np.repeat(np.arange(len(points)), np.diff(event_ptr))
             code = np.where(event < 0, -1 - event, event)
             code = 2 * place[kept[ptr[point] + code // 2]] + code % 2
@@ -126,7 +129,7 @@ class MappedQuery(Query):
         # Open rows begin before all others, in the order of their numbers.
         point, event = (np.concatenate(both) for both in zip(first, then, strict=True))
         order = np.argsort(point, kind="stable")
-        return np.searchsorted(point[order], np.arange(len(points) + 1)), event[order], done
+        return np.searchsorted(point[order], np.arange(len(points) + 1)), event[order]
 
     def nearest(self, row: int) -> Floats:
         if self.rows.is_open[row]:

@@ -78,10 +78,23 @@ class PlainQuery(Query):
         )
         return Positions(*found), None
 
-    def extremes(
-        self, points: Floats, near: Near, most_opened: int
-    ) -> tuple[Ints, Ints, npt.NDArray[np.bool_]]:
-        found: tuple[Ints, Ints, npt.NDArray[np.bool_]] = _extremes.extremes(
+    def extremes(self, points: Floats, near: Near) -> tuple[Ints, Ints]:
+        none = np.zeros(0, dtype=np.int64)
+        return self._opened(points, near, (none, none, none), np.zeros((0, 0), dtype=bool))
+
+    def possible(self, points: Floats, near: Near) -> npt.NDArray[np.bool_]:
+        found = np.zeros((len(points), self.data.n_classes), dtype=bool)
+        self._opened(points, near, self.labels_near(near), found)
+        return found
+
+    def _opened(
+        self,
+        points: Floats,
+        near: Near,
+        labels: tuple[Ints, Ints, Ints],
+        possible: npt.NDArray[np.bool_],
+    ) -> tuple[Ints, Ints]:
+        found: tuple[Ints, Ints] = _extremes.extremes(
             self.rows,
             self.metric,
             points,
@@ -89,8 +102,10 @@ class PlainQuery(Query):
             near.rows,
             near.bound,
             near.reach,
-            most_opened,
+            self.n_neighbors,
             self.data.drawing.most_written,
+            *labels,
+            possible,
         )
         return found
 

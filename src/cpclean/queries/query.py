@@ -22,7 +22,7 @@ from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.points import Points
 from cpclean.data.rows import Floats, StoredRow, within
 from cpclean.data.threads import in_threads
-from cpclean.queries import _near
+from cpclean.queries import _minmax, _near
 from cpclean.queries.kernel_arrays import SIZE, Positions
 
 Result = TypeVar("Result")
@@ -66,9 +66,7 @@ class Query(ABC):
         """
 
     @abstractmethod
-    def extremes(
-        self, points: Vectors, near: Near, most_opened: int
-    ) -> tuple[Ints, Ints, npt.NDArray[np.bool_]]:
+    def extremes(self, points: Vectors, near: Near) -> tuple[Ints, Ints]:
         """Where rows begin and end, as `_extremes.extremes` has it."""
 
     @abstractmethod
@@ -176,6 +174,19 @@ class Query(ABC):
             return [answer(self, points, near)]
         half = len(points) // 2
         return [*self.answered(answer, points[:half]), *self.answered(answer, points[half:])]
+
+    def possible(self, points: Vectors, near: Near) -> npt.NDArray[np.bool_]:
+        """The labels that some world predicts for each point of a block, (points, classes)."""
+        found = np.zeros((len(points), self.data.n_classes), dtype=bool)
+        labels = self.labels_near(near)
+        _minmax.possible(near.ptr, *labels, *self.extremes(points, near), self.n_neighbors, found)
+        return found
+
+    def labels_near(self, near: Near) -> tuple[Ints, Ints, Ints]:
+        """The labels of the near rows, as `_near.local_labels` has them."""
+        codes = self.data.codes[near.rows]
+        found: tuple[Ints, Ints, Ints] = _near.local_labels(near.ptr, codes, self.data.n_classes)
+        return found
 
     def all_near(self, points: Vectors) -> Near:
         """The rows near each point, however many there are."""
