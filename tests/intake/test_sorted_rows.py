@@ -12,6 +12,7 @@ from cpclean.analysis.ranking import ranking
 from cpclean.cleaning.known_cells import filled_cells
 from cpclean.intake.choices import Choices, HoldOut, PointsFile
 from cpclean.intake.open_task import open_task
+from cpclean.intake.sentences import said
 from cpclean.intake.source_file import SourceFile
 from cpclean.projects.fingerprint import differences, fingerprint
 from cpclean.projects.project import Project
@@ -149,3 +150,20 @@ def test_answers_belong_to_an_order_of_rows():
     assert differences(forest, other) == ["other order of rows"]
     unshuffled = {name: one for name, one in forest.items() if name != "order of rows"}
     assert differences(unshuffled, forest) == ["other order of rows"]
+
+
+def test_sorted_rows_that_tie_are_noted_in_the_plain_space():
+    _, dirty = rows_of(60)
+
+    def notes(frame, **more):
+        found = open_task(source(frame), Choices("y", ("id",), **more), HoldOut(0.2)).notes
+        return [said(note, "terminal") for note in found if "sorted" in getattr(note, "code", "")]
+
+    (told,) = notes(dirty)
+    assert told.startswith("the rows of 'rows.csv' are sorted by 'y', and 45 of 48 equal another")
+    assert "or use --space forest, where their order does not matter." in told
+    assert len(notes(dirty[::-1])) == 1
+    assert notes(dirty, space="forest") == []
+    assert notes(dirty.sample(frac=1, random_state=0)) == []
+    assert notes(dirty.assign(c=np.arange(60) / 7)) == []  # all rows differ
+    assert notes(dirty[:20]) == []  # one label, and few rows

@@ -16,6 +16,8 @@ from cpclean.intake.source_file import SourceFile
 # From so many rows on, numbers that nearly all differ are measurements rather than labels.
 MIN_MEASURED = 10
 _NAMED = 8  # columns that are listed
+# Of so many rows, so large a share that equal others: then ties decide predictions.
+MIN_SORTED, MIN_EQUAL = 30, 0.1
 
 
 def check_width(frame: Any, source: SourceFile, layout: Layout | None) -> None:
@@ -86,6 +88,19 @@ def check_finite(frame: Any, source: SourceFile) -> None:
         infinite = np.isinf(column.to_numpy(dtype=np.float64, na_value=np.nan))
         if infinite.any():
             raise refusal("infinite", str(name), _where(infinite), file=source.called)
+
+
+def sorted_notes(frame: Any, source: SourceFile, choices: Choices) -> list[Note]:
+    """Whether rows are sorted by their label and many of them tie, in the space as it is used."""
+    labels = frame[choices.label].to_numpy()
+    runs = 1 + int((labels[1:] != labels[:-1]).sum())
+    if choices.space != "plain" or len(labels) < MIN_SORTED or not 1 < runs == len(set(labels)):
+        return []
+    count = int(frame.drop(columns=choices.label).duplicated(keep=False).sum())
+    if count < MIN_EQUAL * len(labels):
+        return []
+    values = {"file": source.called, "count": count, "total": len(labels)}
+    return [Note("sorted_rows", choices.label, values=values)]
 
 
 def _check_classes(labels: Any, source: SourceFile) -> None:

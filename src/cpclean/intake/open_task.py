@@ -17,7 +17,13 @@ from cpclean.data.spaces.leaf_space import LeafSpace
 from cpclean.data.table import IncompleteTable
 from cpclean.data.task import Task
 from cpclean.errors import TableWarning
-from cpclean.intake.checking import check_columns, check_rows, check_width, leaves_notes
+from cpclean.intake.checking import (
+    check_columns,
+    check_rows,
+    check_width,
+    leaves_notes,
+    sorted_notes,
+)
 from cpclean.intake.choices import EASIER, Choices, ToPredict
 from cpclean.intake.cleaned import Original
 from cpclean.intake.notes import Note
@@ -106,8 +112,10 @@ def open_task(
         rest = np.setdiff1d(np.arange(len(frame)), np.array(gone, dtype=np.int64))
         read = _Read(given, frame, rest, found, for_session)
         without = leaves_notes(frame[choices.label].iloc[rest], choices)
-        task, about_labels = _task(read, replace(choices, space="plain") if without else choices)
-        notes += [*without, *found.notes, *about_labels]
+        used = replace(choices, space="plain") if without else choices
+        task, about_labels = _task(read, used)
+        ordered = sorted_notes(frame.iloc[task.row_names], source, used)
+        notes += [*without, *found.notes, *about_labels, *ordered]
     original = Original(whole, source.text(choices.layout), choices.domains, source.whole_columns)
 
     def in_space(space: str) -> Task | None:

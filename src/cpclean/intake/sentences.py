@@ -265,6 +265,13 @@ _REMARKS = {
         "all rows have the same label, so a forest has nothing to learn: the plain space of scaled "
         "columns is used."
     ),
+    "sorted_rows": Saying(
+        "the rows of {file} are sorted by {column!r}, and {count:,} of {total:,} equal another one "
+        "but for it. At equal distances the first row is nearer, so that all ties go to one label.",
+        'Shuffle the rows, or choose space="forest", where their order does not matter.',
+        "Shuffle the rows, or use --space forest, where their order does not matter.",
+        "Shuffle the rows, or choose the forest, where their order does not matter.",
+    ),
     "uncounted_rows": Saying(
         "worlds are not counted, because {count:row has|rows have} more than {limit:,} "
         "combinations (row {rows}); shares of the prior mass are given instead.",

@@ -162,7 +162,7 @@ class FittedMap:
             if not _was_never_fitted(self.fitted, problem):
                 raise TableError(
                     f"{self.name} cannot map the filled rows of this table: "
-                    f"{type(problem).__name__}: {problem}",
+                    f"{type(problem).__name__}: {str(problem).rstrip('. ')}.",
                     "It must take every candidate: an encoder needs handle_unknown, or the table "
                     'repairs="observed".',
                     field="space",

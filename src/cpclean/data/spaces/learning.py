@@ -164,7 +164,8 @@ def _forests(
     if len(present) < 2:
         raise DataError(
             "a forest is learnt from rows of at least two classes; all "
-            f"{data.n_rows} rows have the label {data.classes[present[0]]!r}."
+            f"{data.n_rows} rows have the label {data.classes[present[0]]!r}. "
+            'space="plain" and space="random" take such rows, too.'
         )
     _check_whole("max_rows", max_rows, len(present))
     size = min(data.n_rows, int(max_rows))
