@@ -406,7 +406,7 @@ def test_categories_and_a_forest_alone() -> None:
 
 def test_an_encoder_that_does_not_take_candidates() -> None:
     strict = make_column_transformer((OneHotEncoder(), ["hue"]), remainder="passthrough").fit(X)
-    wrong = r"cannot map .*unknown categories.*during transform\. It must .*needs handle_unknown, or the table"
+    wrong = r"cannot map .*unknown categories.*transform\. It must .*needs handle_unknown, or the"
     refused(strict, wrong, holed(), repairs={"hue": ["red", "violet"]})
     IncompleteTable(holed(), label="y", space=strict, repairs="observed")
 
