@@ -134,6 +134,22 @@ def test_the_number_of_neighbours_is_chosen_and_reported():
     assert CertainForestClassifier(**SMALL).fit(X[:8], [0, 1] * 4).n_neighbors_ <= 8
 
 
+def test_rows_with_holes_would_flatter():
+    # Labels by chance, and holes that the prior fills with a look at them.
+    rng = np.random.default_rng(3)
+    X, y = rng.integers(0, 2, (400, 3)).astype(float), rng.integers(0, 2, 400)
+    X[:, 2] = y
+    X[rng.random(400) < 0.9, 2] = np.nan
+    model = CertainForestClassifier(**SMALL).fit(X, y)
+    assert (model.n_neighbors_, model.neighbors_accuracy_) == (15, {})
+    # Some complete rows are enough, and so is half of a small table.
+    X[:60, 2] = y[:60]
+    model = CertainForestClassifier(**SMALL).fit(X, y)
+    assert np.isnan(X).any(axis=1).mean() > 0.7
+    assert set(model.neighbors_accuracy_) == set(NUMBERS)
+    assert CertainForestClassifier(**SMALL).fit(X[:80], y[:80]).neighbors_accuracy_
+
+
 def test_rows_that_trees_have_seen_would_flatter():
     # Labels by chance: nothing can be right more often than half of the time.
     rng = np.random.default_rng(3)

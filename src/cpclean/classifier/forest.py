@@ -29,8 +29,9 @@ class CertainForestClassifier(CertainKNeighborsClassifier):
     Parameters
     ----------
     n_neighbors : int or "auto", default="auto"
-        K. "auto" chooses among 5, 9, 15, 21, 31 and 51 by the rows that trees have not seen: 15,
-        unless another number is better there by more than a standard error.
+        K. "auto" chooses among 5, 9, 15, 21, 31 and 51 by rows without holes that trees have not
+        seen: 15, unless another number is better there by more than a standard error. It is 15 as
+        well if fewer than 100 rows, and fewer than half of them, are without holes.
     n_trees : int, default=100
     min_samples_leaf : int, default=3
         The least number of rows in a leaf.
@@ -54,7 +55,8 @@ class CertainForestClassifier(CertainKNeighborsClassifier):
     n_neighbors_ : int
         How many neighbours vote.
     neighbors_accuracy_ : dict from int to float
-        With "auto", the accuracy of each number of neighbours on rows that trees have not seen.
+        With "auto", the accuracy of each number of neighbours on rows without holes that trees have
+        not seen; empty if too few rows are.
     trees_ : Trees
         The forest as plain arrays.
 

@@ -4,8 +4,9 @@ A tree is fitted to a part of the rows. For a row outside, its leaf says how the
 rows, so the row's neighbours are found by such trees alone, and their votes are compared with its
 label: no second forest, and no row is held out.
 
-Rows without holes are asked about, if there are enough: the holes of the others are filled with a
-look at the label, which would flatter.
+Only rows without holes are asked about: the holes of the others are filled with a look at the
+label, which would flatter, small numbers of neighbours most. Where too few rows are without holes,
+nothing is found out.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ USUAL = 15
 
 # Rows that are asked about, and rows that are looked at around them.
 _ASKED, _AROUND = 1_000, 20_000
-# Rows without holes are enough from this number on.
+# Rows without holes are enough from this number on, or if they are half of a small table.
 _ENOUGH = 100
 
 
@@ -35,6 +36,8 @@ def accuracies(
     data: IncompleteDataset, in_bag: Bools, numbers: Sequence[int] = NUMBERS, seed: int = 0
 ) -> dict[int, Bools]:
     """For each number of neighbours, whether the vote is right about each row that is asked about.
+
+    Nothing, if too few rows are without holes.
 
     Parameters
     ----------
@@ -56,7 +59,8 @@ def accuracies(
     codes, labels = _one_world(data, seed)[around], data.codes[around]
     in_bag = in_bag[data.row_names[around]]
     asked = np.flatnonzero(data.candidate_counts[around] == 1)
-    asked = asked if len(asked) >= _ENOUGH else np.arange(len(around))
+    if len(asked) < min(_ENOUGH, len(around) / 2):
+        return {}
     asked = np.sort(asked[np.argsort(chance[around][asked])[:_ASKED]])
     right = np.zeros((len(tried), len(asked)), dtype=bool)
     for number, row in enumerate(asked.tolist()):
