@@ -138,7 +138,7 @@ def clean(
     places = _Places.of(training, log, out)
     console = terminal(stderr=as_json)
     with working("Reading"):
-        opened = open_given(training, validation)
+        opened = open_given(training, validation, compared=True)
         task = opened.task
         truth = None if oracle is None else true_rows(oracle, training, task)
     asking = WayOfAsking.of(sure, strategy, places.log)

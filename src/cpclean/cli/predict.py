@@ -220,7 +220,7 @@ def opened_task(training: Training, validation: Validation) -> Task:
     from cpclean.queries.geometry import ask
 
     with working("Reading"):
-        task = open_given(training, validation, for_session=False).task
+        task = open_given(training, validation, for_session=False, compared=True).task
         ask(task.dataset, task.points, model_of(task, training))
         return task
 

@@ -57,7 +57,7 @@ def rank(
     """
     ready(out)
     with working("Looking at the predictions"):
-        task = open_given(training, validation).task
+        task = open_given(training, validation, compared=True).task
         asking = WayOfAsking.of(sure, "cells" if cells else None)
         session = open_session(task, training, seed=validation.seed, **asdict(asking))
         from cpclean.analysis.ranking import ranking

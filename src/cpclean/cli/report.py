@@ -111,7 +111,7 @@ def report(
 
     _check_places(training, validation, _Files(out, log, truth))
     with working("Reading"):
-        opened = open_given(training, validation)
+        opened = open_given(training, validation, compared=True)
         task = opened.task
         known = _truth(truth, training, task)
     with working(f"Looking at {len(task.point_names)} predictions"):

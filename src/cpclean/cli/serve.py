@@ -386,7 +386,7 @@ def _project(training: Training, validation: Validation, how: dict[str, Any]) ->
     if not training.label:
         raise Mistake("name the label column with --label.")
     with working("Reading"):
-        opened = open_given(training, validation)
+        opened = open_given(training, validation, compared=True)
         tell_draws(opened.task, training)
         tell_completions(opened.task)
     about = {

@@ -19,11 +19,23 @@ if TYPE_CHECKING:
 # Remarks on columns that are told before anything is computed: such a column takes much time, and
 # says nothing about a new row.
 AT_ONCE = ("row_number", "identifier")
+# Points by which spaces are compared beside other work; `inspect` takes all.
+MOST_COMPARED = 500
 PAPER_SETTING = "--space plain --neighbors 3 --prior uniform is the paper's setting"
 
 
-def open_given(training: Training, validation: Validation, *, for_session: bool = True) -> Opened:
-    """Open the training table, with points from a file or held out; notes are printed."""
+def open_given(
+    training: Training,
+    validation: Validation,
+    *,
+    for_session: bool = True,
+    compared: bool = False,
+) -> Opened:
+    """Open the training table, with points from a file or held out; notes are printed.
+
+    Among leaves, the space is, too; if it is to be compared, with the validation accuracy there and
+    in the plain space.
+    """
     from cpclean.intake.choices import HoldOut, PointsFile
     from cpclean.intake.open_task import open_task
     from cpclean.intake.source_file import SourceFile
@@ -38,7 +50,7 @@ def open_given(training: Training, validation: Validation, *, for_session: bool 
     opened = open_task(SourceFile.at(training.file), choices, to_predict, for_session=for_session)
     for one in opened.notes:
         note(one)
-    _tell_space(opened.task, training)
+    _tell_space(opened, training, compared)
     for one in column_remarks(opened.task, training):
         if one.code in AT_ONCE:
             note(one)
@@ -52,15 +64,32 @@ def model_of(task: Task, training: Training) -> Model:
     return usual_model(task.dataset, training.neighbors, training.metric)
 
 
-def _tell_space(task: Task, training: Training) -> None:
+def _tell_space(opened: Opened, training: Training, compared: bool) -> None:
     """Print in which leaves distances are measured; nothing in the plain space."""
     from cpclean.analysis.space_words import space_words
     from cpclean.analysis.words import count
 
+    task = opened.task
     assert task.table is not None, "files contain tables"
     if task.table.leaves is not None:
         neighbors = count(model_of(task, training).n_neighbors, "neighbour")
-        tell(f"Space: {space_words(task.table.leaves)}, {neighbors}; {PAPER_SETTING}.")
+        right = _accuracies(opened, training) if compared else ""
+        tell(f"Space: {space_words(task.table.leaves)}, {neighbors}; {right}{PAPER_SETTING}.")
+
+
+def _accuracies(opened: Opened, training: Training) -> str:
+    """The validation accuracy there and in the plain space, in words; "" without labels."""
+    from cpclean.analysis.predictions import accuracy_of
+    from cpclean.analysis.words import about_percent, percent
+    from cpclean.queries.model import usual_model
+
+    if opened.task.labels is None or (plain := opened.in_space("plain")) is None:
+        return ""
+    shown = percent if opened.task.points.n_points <= MOST_COMPARED else about_percent
+    beside = usual_model(plain.dataset, training.neighbors)
+    own = accuracy_of(opened.task, model_of(opened.task, training), MOST_COMPARED)
+    other = accuracy_of(plain, beside, MOST_COMPARED)
+    return f"validation accuracy {shown(own)}, in the plain space {shown(other)}; "
 
 
 def column_remarks(task: Task, training: Training) -> list[Note]:
