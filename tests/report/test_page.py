@@ -340,10 +340,11 @@ def test_verdicts_bands_and_the_list_of_predictions(sure: float | None) -> None:
     level = "80%" if sure else "95%"
     assert f"{level} sure {verdicts.count('sure')} " in text
     certain = page.split('id="picture-certainty"')[1].split("</svg>")[0]
-    assert ("open: the rest" in certain) == (sure is not None)
+    assert "open: the rest" in certain
     assert (f"so far settled: certain or {level} sure" in certain) == (sure is not None)
+    assert (f"so far: {level} sure, or certain" in certain) == (sure is None)
+    assert certain.count('class="band') >= 3
     if sure:
-        assert certain.count('class="band') >= 3
         assert "Settled predictions, answer by answer" in text
         history = session.history[-1]
         at = f"so far settled: certain or 80% sure 1 {percent(history.settled_share)}"

@@ -53,13 +53,19 @@ def test_certainty_so_far_and_expected(session: CleaningSession) -> None:
     for _ in range(4):
         session.tell(session.ask().row, 0)
     lines = named(plot_certainty(session))
-    assert list(lines["so far"].x) == [0, 1, 2, 3, 4]
-    assert list(lines["so far"].y) == [first, *(one.certain_share for one in session.history)]
+    assert list(lines["so far: certain"].x) == [0, 1, 2, 3, 4]
+    certain = [first, *(one.certain_share for one in session.history)]
+    assert list(lines["so far: certain"].y) == certain
+    sure = lines["so far: 95% sure, or certain"]
+    assert (sure.x[0], sure.x[-1], sure.y[-1]) == (0, 4, session.sure_share)
+    assert all(one >= other for one, other in zip(sure.y, certain, strict=True))
     ahead = lines["expected from here (mean of 3 runs)"]
     assert ahead.x[0] == 4
     assert ahead.y[0] == session.certain_share
-    assert ahead.line.dash != lines["so far"].line.dash  # not by colour alone
-    assert list(named(plot_certainty(session, ahead=False))) == ["so far"]
+    assert ahead.line.dash != lines["so far: certain"].line.dash  # not by colour alone
+    assert list(named(plot_certainty(session, ahead=False))) == [
+        "so far: certain", "so far: 95% sure, or certain", "open: the rest",
+    ]  # fmt: skip
 
 
 def test_certainty_of_a_history_alone(session: CleaningSession) -> None:

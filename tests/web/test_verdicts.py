@@ -88,13 +88,14 @@ def test_without_a_level_those_that_are_95_percent_sure_are_counted(
 ) -> None:
     desk = desk_of(until_certain)
     session = desk.project.session()
-    for _ in range(3):
+    curve = []
+    for number in range(3):
         shown = until_certain.get("/api/progress").json()
         certain, sure, open_ = counts(session)
+        curve.append([number, session.sure_share])
         assert (shown["certain"], shown["sure"], shown["open"]) == (certain, sure, open_)
-        assert (shown["settled"], shown["until_sure"], shown["certain_curve"]) == (
-            certain, False, [],
-        )  # fmt: skip
+        assert (shown["settled"], shown["until_sure"]) == (certain, False)
+        assert shown["certain_curve"] == shown["curve"]
         question = desk.question("Ann")
         desk.answer("Ann", question.row, candidate=0)
         session.tell(question.row, candidate=0)
@@ -102,6 +103,13 @@ def test_without_a_level_those_that_are_95_percent_sure_are_counted(
         # Counted again while people think.
         waiting.until(lambda: desk.progress().sure == counts(session)[1])
     assert "more are 95% sure" in text_of(until_certain, "/progress")
+    curve.append([3, session.sure_share])
+    waiting.until(lambda: len(desk.progress().sure_curve) == 4, "what was sure before")
+    assert until_certain.get("/api/progress").json()["sure_curve"] == curve
+    assert "95% sure (band); above: open" in until_certain.get("/progress").text
+    desk.undo("Ann")
+    waiting.until(lambda: len(desk.progress().sure_curve) == 3)
+    assert [list(one) for one in desk.progress().sure_curve] == curve[:3]
 
 
 def test_the_forecast_is_about_settled_predictions(site: TestClient) -> None:

@@ -13,6 +13,7 @@
     random_order              what a random order would have cleaned for the same
     new_points                how many points that were not looked at are settled, too
     looking_back              what the answers were good for, and how new rows would fare
+    verdict_course            how the shares of certain and sure predictions came about
     verdict, findings         all of it together, as a report says it
     trust, trust_words        trials on complete rows, with holes as the table has them
     hole_pattern, trial_rows  these holes; the rows of one trial

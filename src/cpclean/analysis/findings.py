@@ -20,6 +20,7 @@ from cpclean.analysis.ranking import RowGain, gains_of
 from cpclean.analysis.reasons import Reason, reasons
 from cpclean.analysis.summary import summary
 from cpclean.analysis.verdict import KeyNumber, key_numbers, verdict
+from cpclean.analysis.verdict_course import VerdictShares, verdict_course
 from cpclean.analysis.words import shown
 from cpclean.cleaning.session import CleaningSession
 from cpclean.cleaning.view import SessionView
@@ -102,6 +103,8 @@ class Findings:
         What the answers were good for, and how new rows would fare, once the session has stopped.
     draws : str
         How far shares are off where rows are drawn; "" where none are.
+    verdicts : tuple of VerdictShares
+        How the shares of certain and sure predictions came about.
     """
 
     verdict: str
@@ -134,6 +137,7 @@ class Findings:
     completions: str = ""
     draws: str = ""
     looking_back: tuple[str, ...] = ()
+    verdicts: tuple[VerdictShares, ...] = ()
 
 
 def findings(session: CleaningSession, scope: Scope | None = None) -> Findings:
@@ -157,6 +161,8 @@ def findings(session: CleaningSession, scope: Scope | None = None) -> Findings:
     step("cleaning one column at a time")
     effects = effects_in_session(view, scope.random_state)
     right = accuracy(session, found)
+    step("looking at earlier answers")
+    verdicts = verdict_course(view)
     back = looking_back(session, progress=_told(step))
     return Findings(
         verdict=verdict(found, course, view.data),
@@ -189,6 +195,7 @@ def findings(session: CleaningSession, scope: Scope | None = None) -> Findings:
         completions=_completions(view),
         draws=_draws(view),
         looking_back=tuple(back.sentences),
+        verdicts=tuple(verdicts),
     )
 
 

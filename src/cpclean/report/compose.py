@@ -16,8 +16,10 @@ from cpclean.analysis.forecast import Comparison, Course
 from cpclean.analysis.missing import Missing
 from cpclean.analysis.predictions import Predictions, by_winner
 from cpclean.analysis.ranking import RowGain, gains_in_words
+from cpclean.analysis.verdict_course import VerdictShares
 from cpclean.analysis.words import count, percent, small
 from cpclean.cleaning.state import Record
+from cpclean.queries.sureness import LEVEL
 from cpclean.report.pictures import Bars, Curve, Grid, Lines, Picture, picked, thinned
 
 MOST_BARS = 20
@@ -38,8 +40,9 @@ def all_pictures(
             found.course,
             found.comparison,
             others,
-            level=found.predictions.level if found.predictions.until_sure else None,
-            certain_start=found.share_at_start,
+            verdicts=found.verdicts,
+            level=found.predictions.level,
+            until_sure=found.predictions.until_sure,
         ),
     ]
     if found.missing is not None:
@@ -58,18 +61,21 @@ def certainty(
     comparison: Comparison | None = None,
     others: Mapping[str, Sequence[Record]] | None = None,
     *,
-    level: float | None = None,
-    certain_start: float | None = None,
+    verdicts: Sequence[VerdictShares] = (),
+    level: float = LEVEL,
+    until_sure: bool = False,
 ) -> Picture:
     """The settled share against the number of answers: so far, expected, and simulated.
 
-    With a level, in three bands: what is certain, what is that sure besides, and what is open.
+    Where there are verdicts, in three bands: what is certain, what is as sure as the level besides,
+    and what is open. `until_sure` says whether sure predictions are settled, too.
     """
-    settled = "certain" if level is None else "settled"
+    settled = "settled" if until_sure else "certain"
     so_far = _shares(history, start)
     curves = [_plain("so far", so_far, start, "solid")] if so_far else []
-    if level is not None and so_far:
-        curves = _bands(history, start, certain_start, level)
+    if len(verdicts) > 1 or (verdicts and until_sure):
+        so_far_settled = f"so far settled: {promise(level)}" if until_sure else "so far: certain"
+        curves[:1] = _bands(replace(curves[0], label=so_far_settled), verdicts, level, until_sure)
     if ahead is not None and len(ahead.answers) > 1:
         runs = count(ahead.runs, "run")
         curves.append(_curve(ahead, f"expected from here (mean of {runs})", "dash"))
@@ -94,7 +100,7 @@ def certainty(
         f"{settled.capitalize()} predictions, answer by answer",
         progress_in_words(so_far, len(history), ahead, comparison, settled),
         Lines(tuple(curves), "answers", f"{settled} predictions"),
-        ("curve", "answers", "share", "lowest to highest run" if level is None else "range"),
+        ("curve", "answers", "share", "lowest to highest run" if not verdicts else "range"),
         tuple(rows),
     )
 
@@ -105,20 +111,20 @@ def _shares(history: Sequence[Record], start: float | None) -> list[float]:
 
 
 def _bands(
-    history: Sequence[Record], start: float | None, certain_start: float | None, level: float
+    so_far: Curve, verdicts: Sequence[VerdictShares], level: float, until_sure: bool
 ) -> list[Curve]:
     """What is certain, from 0 on; what is sure, from there on; what is open, up to 1."""
-    shares = [record.certain_share for record in history]
-    if start is not None:
-        shares = [start if certain_start is None else certain_start, *shares]
-    certain = _plain("certain", shares, start, "dashdot")
-    settled = _plain(f"so far settled: {promise(level)}", _shares(history, start), start, "solid")
-    none, all_ = (tuple(share for _ in certain.x) for share in (0.0, 1.0))
-    return [
-        replace(settled, low=certain.y, high=settled.y),
-        replace(certain, low=none, high=certain.y),
-        Curve("open: the rest", certain.x, all_, settled.y, all_, "dot"),
-    ]
+    kept = [verdicts[at] for at in thinned(len(verdicts))]
+    x = tuple(float(one.answers) for one in kept)
+    certain, sure = tuple(one.certain for one in kept), tuple(one.sure for one in kept)
+    none, all_ = (tuple(share for _ in kept) for share in (0.0, 1.0))
+    open_ = Curve("open: the rest", x, all_, sure, all_, "dot")
+    if until_sure:
+        settled = Curve(so_far.label, x, sure, certain, sure, so_far.dash, so_far.dot)
+        return [settled, Curve("certain", x, certain, none, certain, "dashdot"), open_]
+    below = replace(so_far, low=tuple(0.0 for _ in so_far.x), high=so_far.y)
+    besides = f"so far: {level_words(level)}, or certain"
+    return [below, Curve(besides, x, sure, certain, sure, "dashdot"), open_]
 
 
 def _plain(label: str, shares: Sequence[float], start: float | None, dash: str) -> Curve:

@@ -14,11 +14,13 @@ from cpclean.analysis.forecast import compared, expected
 from cpclean.analysis.missing import missing
 from cpclean.analysis.predictions import Predictions
 from cpclean.analysis.ranking import row_gains
+from cpclean.analysis.verdict_course import SECONDS, verdict_course
 from cpclean.classifier import CertainKNeighborsClassifier
 from cpclean.cleaning.session import CleaningSession
 from cpclean.cleaning.state import Record
 from cpclean.data.table import IncompleteTable
 from cpclean.errors import CPCleanError
+from cpclean.queries.sureness import LEVEL
 from cpclean.report import compose
 from cpclean.report.figures import figure
 from cpclean.report.pictures import Picture
@@ -36,8 +38,8 @@ def plot_certainty(
 ) -> Any:
     """The share of settled predictions so far, and how it is expected to go on.
 
-    Without a level these are the certain ones; in a session with `sure`, there are three bands:
-    certain, sure and open.
+    In three bands: certain, sure and open. In a session with `sure`, sure ones are settled, too;
+    without it, only certain ones are, and sure means at 0.95.
 
     Parameters
     ----------
@@ -84,8 +86,9 @@ def plot_certainty(
         session.view.settled_at_start,
         course,
         comparison,
-        level=session.sure,
-        certain_start=session.view.share_at_start,
+        verdicts=verdict_course(session.view, min(seconds, SECONDS)),
+        level=session.sure or LEVEL,
+        until_sure=session.sure is not None,
     )
     return _shown(picture, dark=dark)
 

@@ -3,6 +3,7 @@
     workplace, desk            the project of a server, and the desk over its storage
     handing_out, taking_in     which row a person gets; answers, checked and saved
     engine, details            what is computed ahead; what a question shows
+    sure_shares                what was sure after earlier answers
     project_rows, listing      the rows with holes; the list of them
     progress, exporting        the progress so far; files to download
     views, cell_views          what people and programs see

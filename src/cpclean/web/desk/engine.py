@@ -8,10 +8,11 @@ Requests never wait for it. It publishes where things stand as one value that is
 3. works out which predictions are sure, if that settles none, and the accuracy, if the labels are
    known;
 4. simulates how it will go on;
-5. finds out how far shares are off, if rows are represented by draws;
-6. looks back at the answers once there is nothing more to ask, in a thread of its own.
+5. works out which predictions were sure after earlier answers, for the picture of the progress;
+6. finds out how far shares are off, if rows are represented by draws;
+7. looks back at the answers once there is nothing more to ask, in a thread of its own.
 
-Between any two small pieces of 2 to 5 it looks for news.
+Between any two small pieces of 2 to 6 it looks for news.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from cpclean.storage.events import Event as LogEvent
 from cpclean.storage.following import Follower
 from cpclean.storage.ledger import Book, Ledger
 from cpclean.web.desk.details import Detail, detail_of
+from cpclean.web.desk.sure_shares import SureShares
 
 AHEAD = 24  # questions that are worked out ahead
 POLL_SECONDS = 0.25  # between looks for answers from other processes
@@ -122,6 +124,7 @@ class Engine:
         self._follower: Follower | None = None
         self._start_shares = (0.0, 0.0)
         self._standing: Standing | None = None
+        self.sure_shares = SureShares()
         self._accuracy_of = -1  # the version that it was worked out for
         self._accuracy_at = -ACCURACY_SECONDS
         self._turn = False
@@ -277,6 +280,7 @@ class Engine:
         rows = rows_to_ask(session)
         if self._standing is None:  # later, while people think
             self._standing = Standing.of(session.view)
+            self.sure_shares.keep(session.view)
         now = Now(
             version=self.version + 1,
             ledger=ledger,
@@ -310,6 +314,7 @@ class Engine:
         due = time.monotonic() - self._accuracy_at > ACCURACY_SECONDS
         if self._accuracy_of != now.version and due:
             self._standing = Standing.of(now.view)
+            self.sure_shares.keep(now.view)
             self.accuracy = None if now.session.y_val is None else now.session.accuracy()
             self._accuracy_of, self._accuracy_at = now.version, time.monotonic()
             self._publish()
@@ -321,7 +326,12 @@ class Engine:
         old = [row for row in now.ranking[:AHEAD] if self.details[row].version != now.version]
         if old:
             return self._explain(now, old[0])
-        return self._look_further(now) or self._look_at_draws(now) or self._look_back(now)
+        return (
+            self._look_further(now)
+            or self._look_at_earlier(now)
+            or self._look_at_draws(now)
+            or self._look_back(now)
+        )
 
     def _explain(self, now: Now, row: int) -> bool:
         """Work out what the candidates of a row would settle."""
@@ -344,6 +354,13 @@ class Engine:
             self.outlook = self._forecast.course()
             self._foreseen |= self._forecast.finished
             self._publish()
+        return True
+
+    def _look_at_earlier(self, now: Now) -> bool:
+        """What was sure after one of the earlier answers; whether that was still to do."""
+        if not self.sure_shares.look(now.view):
+            return False
+        self._publish()
         return True
 
     def _look_back(self, now: Now) -> bool:

@@ -59,7 +59,8 @@ def progress_of(engine: Engine, project: Project) -> ProgressView:
         trouble=engine.trouble,
         left_out=[f"Event {number}: {why}" for number, why in ledger.left_out.items()],
         draws=engine.draws or "",
-        certain_curve=_certain_curve(now) if standing.until_sure else [],
+        certain_curve=_certain_curve(now),
+        sure_curve=_sure_curve(engine, now),
         looking_back=engine.looked_back if now.stopped is not None else [],
         looking_at=engine.looking_at if now.stopped is not None else None,
     )
@@ -67,6 +68,12 @@ def progress_of(engine: Engine, project: Project) -> ProgressView:
 
 def _certain_curve(now: Now) -> list[tuple[int, float]]:
     return _curve([now.start_shares[0], *(one.certain_share for one in now.view.history)])
+
+
+def _sure_curve(engine: Engine, now: Now) -> list[tuple[int, float]]:
+    if now.view.sure is not None:
+        return _curve([now.start_shares[1], *(one.settled_share for one in now.view.history)])
+    return engine.sure_shares.curve(now.view)
 
 
 def _curve(shares: list[float]) -> list[tuple[int, float]]:

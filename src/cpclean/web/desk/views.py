@@ -142,8 +142,9 @@ class ProgressView:
         that is not worked out yet.
     curve : list of (answers, share)
         How the settled share came about.
-    certain_curve : list of (answers, share)
-        The same of the certain share; empty unless it goes on `until_sure`.
+    certain_curve, sure_curve : list of (answers, share)
+        The same of the shares that are certain, and that are certain or sure. Where sure ones are
+        not settled, the latter is worked out later, and not after every answer.
     expected, low, high : list of (answers, share)
         How it is expected to go on: mean and range over a few simulated continuations.
     to_target : int or None
@@ -195,6 +196,7 @@ class ProgressView:
     settled_share: float = 0.0
     until_sure: bool = False
     certain_curve: list[tuple[int, float]] = field(default_factory=list)
+    sure_curve: list[tuple[int, float]] = field(default_factory=list)
     looking_back: list[str] = field(default_factory=list)
     looking_at: tuple[str, float] | None = None
 

@@ -25,7 +25,7 @@ SORTS: tuple[tuple[Sort, str], ...] = (
 )
 PER_PAGE = 25
 MOST_NUMBERS = 500  # lines of the table beside the picture
-_LINES = ("curve", "certain_curve", "expected", "low", "high")
+_LINES = ("curve", "certain_curve", "sure_curve", "expected", "low", "high", "until_sure")
 FORMATS = ((".csv", "CSV"), (".parquet", "Parquet"), (".xlsx", "Excel"))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from cpclean.analysis.certain_words import level_words
 from cpclean.report.pictures import Curve, Lines, Picture, thinned
 from cpclean.web.desk.views import ProgressView
@@ -18,7 +20,7 @@ def picture_of(progress: ProgressView) -> Picture:
         ahead = _curve("expected, and its range", progress.expected, "dash")
         low, high = (_shares(one, progress.expected) for one in (progress.low, progress.high))
         curves.append(Curve(ahead.label, ahead.x, ahead.y, low, high, ahead.dash))
-    if progress.certain_curve:
+    if len(progress.sure_curve) > 1:
         curves += _bands(progress)
     return Picture(
         "progress",
@@ -29,14 +31,14 @@ def picture_of(progress: ProgressView) -> Picture:
 
 
 def _bands(progress: ProgressView) -> list[Curve]:
-    """What is certain, down to 0; what is sure besides, up to what is settled; the rest is open."""
+    """What is certain, down to 0; what is sure besides; above it, what is open."""
     certain = _curve("certain", progress.certain_curve, "dot")
-    settled = _curve("", progress.curve).y
     none = tuple(0.0 for _ in certain.y)
-    sure = f"{level_words(progress.sure_level)} (band); above: open"
+    sure = _curve(f"{level_words(progress.sure_level)} (band); above: open", progress.sure_curve)
+    below = tuple(np.interp(sure.x, certain.x, certain.y).tolist())
     return [
         Curve(certain.label, certain.x, certain.y, none, certain.y, certain.dash),
-        Curve(sure, certain.x, settled, certain.y, settled, "dot"),
+        Curve(sure.label, sure.x, sure.y, below, sure.y, "dot"),
     ]
 
 

@@ -6,7 +6,7 @@
   var plot = document.getElementById("plot");
   var still = document.getElementById("still");
   var data = JSON.parse(plot.dataset.picture);
-  var settled = data.certain_curve.length ? "settled" : "certain";
+  var settled = data.until_sure ? "settled" : "certain";
   var at = null; // the place that is read: an index into what `places` gives
 
   function add(parent, name, attributes, text) {
@@ -20,7 +20,7 @@
   // Every number of rows that has a share: what was, then what is expected.
   function places() {
     var seen = data.curve.map(function (one, number) {
-      return { x: one[0], share: one[1], certain: (data.certain_curve[number] || [])[1] };
+      return { x: one[0], share: one[1], certain: data.until_sure ? data.certain_curve[number][1] : undefined };
     });
     var last = seen.length ? seen[seen.length - 1].x : -1;
     data.expected.forEach(function (one, number) {
@@ -49,15 +49,20 @@
     return found;
   }
 
+  // Bands take two places at which it is known what was sure.
+  function banded() {
+    return data.sure_curve.length > 1;
+  }
+
   function floor(found) {
-    if (data.certain_curve.length) return [0, 0.2]; // bands begin at 0
+    if (banded()) return [0, 0.2]; // bands begin at 0
     var least = Math.min.apply(null, found.map(function (one) { return one.low === undefined ? one.share : Math.min(one.low, one.share); }));
     var steps = [[0.9, 0.02], [0.8, 0.05], [0.5, 0.1]];
     return steps.find(function (one) { return least > one[0] + 0.01; }) || [0, 0.2];
   }
 
   function scales(found, width) {
-    var box = { left: 50, right: width - 18, top: data.certain_curve.length ? 74 : 54, bottom: width < 500 ? 264 : 304 };
+    var box = { left: 50, right: width - 18, top: banded() ? 74 : 54, bottom: width < 500 ? 264 : 304 };
     var last = Math.max(1, found.length ? found[found.length - 1].x : 1);
     var low = floor(found);
     return {
@@ -89,19 +94,22 @@
       add(svg, "line", { class: "s2 dash", x1: box.left, x2: box.left + 30, y1: 32, y2: 32 });
       add(svg, "text", { x: box.left + 38, y: 36 }, "expected, and its range");
     }
-    if (!data.certain_curve.length) return;
+    if (!banded()) return;
     add(svg, "line", { class: "s3 dot", x1: box.left, x2: box.left + 30, y1: 52, y2: 52 });
-    add(svg, "text", { x: box.left + 38, y: 56 }, "certain; above it sure, then open");
+    add(svg, "text", { x: box.left + 38, y: 56 }, data.until_sure ? "certain; above it sure, then open" : "sure; below it certain, above it open");
   }
 
   function bands(svg, scale) {
+    if (!banded()) return;
     var certain = data.certain_curve;
-    if (!certain.length) return;
+    var sure = data.sure_curve;
     var none = certain.map(function (one) { return [one[0], 0]; });
-    var between = line(data.curve, scale) + " " + line(certain.slice().reverse(), scale);
+    // What was sure may not be worked out for the first answers, or for the last ones, yet.
+    var below = certain.filter(function (one) { return one[0] >= sure[0][0] && one[0] <= sure[sure.length - 1][0]; });
+    var between = line(sure, scale) + " " + line(below.slice().reverse(), scale);
     add(svg, "polygon", { class: "band f3", points: line(certain, scale) + " " + line(none.reverse(), scale) });
     add(svg, "polygon", { class: "band f1", points: between });
-    add(svg, "polyline", { class: "s3 dot", points: line(certain, scale) });
+    add(svg, "polyline", { class: "s3 dot", points: line(data.until_sure ? certain : sure, scale) });
   }
 
   function curves(svg, scale) {
