@@ -6,12 +6,11 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import contextmanager
-from pathlib import Path
 from threading import Timer
 
 import pytest
 from sqlalchemy.exc import OperationalError
-from systems import needs_posix
+from systems import files_end_at, needs_posix
 
 from cpclean.errors import FullError, GoneError, LockedError, StorageError
 from cpclean.storage.events import NewEvent
@@ -138,34 +137,18 @@ def test_a_full_disk_is_reported_and_nothing_is_lost(small_disk, project):
     check_sound(small_disk / "x.db", taken + 1)
 
 
-LIMITED = """
-import resource, signal, sys
-from cpclean.storage.opening import open_storage
-sys.path.insert(0, {tests!r})
-from storage.test_faults import SAID, fill
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, resource.RLIM_INFINITY))
-with open_storage({path!r}) as storage:
-    taken, problem = fill(storage)
-    assert storage.last() == taken > 0
-    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
-    storage.append(SAID, f"fill {{taken}}")
-    assert storage.last() == taken + 1
-print(taken, problem)
-"""
-
-
 @needs_posix
 def test_a_file_that_may_not_grow_is_reported_and_nothing_is_lost(tmp_path, project):
     path = str(tmp_path / "x.db")
     with open_storage(path) as storage:
         storage.create(project)
-    code = LIMITED.format(tests=str(Path(__file__).parents[1]), path=path)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    taken, message = done.stdout.split(" ", 1)
-    assert message.startswith("not saved:")
-    check_sound(path, int(taken) + 1)
+        with files_end_at(600_000):
+            taken, problem = fill(storage)
+            assert storage.last() == taken > 0
+        assert str(problem).startswith("not saved:")
+        storage.append(SAID, f"fill {taken}")
+        assert storage.last() == taken + 1
+    check_sound(path, taken + 1)
 
 
 def test_a_file_that_is_removed_is_noticed(file, tmp_path):

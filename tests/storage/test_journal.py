@@ -10,16 +10,14 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from systems import needs_posix
+from systems import files_end_at, needs_posix
+from waiting import PATIENCE
 
 from cpclean import CleaningSession, IncompleteTable
 from cpclean.projects.fingerprint import fingerprint
 from cpclean.storage.journal import Journal, NotSavedError, read_answers
 from cpclean.storage.journal_lines import JournalError
 from cpclean.storage.saved_session import SavedSession
-
-if os.name == "posix":
-    import resource
 
 ROOT = Path(__file__).resolve().parents[2]
 MINE = {"table": "sha256:aa", "neighbors": 3}
@@ -250,13 +248,11 @@ def test_places_that_cannot_be_used(tmp_path):
 # --- two at once -------------------------------------------------------------------------------
 
 
-def run(code: str, *args: object, **options) -> subprocess.Popen:
+def run(code: str, *args: object) -> subprocess.Popen:
     env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     command = [sys.executable, "-c", textwrap.dedent(code), *map(str, args)]
     pipe = subprocess.PIPE
-    return subprocess.Popen(
-        command, env=env, stdin=pipe, stdout=pipe, stderr=pipe, text=True, **options
-    )
+    return subprocess.Popen(command, env=env, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
 
 
 HOLDING = """
@@ -294,34 +290,24 @@ def test_a_second_journal_in_one_process_is_refused_too(tmp_path):
 
 # --- a disk that is full -----------------------------------------------------------------------
 
-FILLING = """
-    import sys
-    from cpclean.storage.journal import Journal, NotSavedError
-    journal = Journal(sys.argv[1], {"table": "sha256:aa", "neighbors": 3})
-    saved = []
-    for row in range(100):
-        try:
-            journal.append({"row": row, "value": {"city": "Z" * (row % 7)}})
-        except NotSavedError as problem:
-            print(str(problem), file=sys.stderr)
-            continue
-        saved.append(row)
-    print(*saved)
-"""
-
 
 @needs_posix
 @pytest.mark.parametrize("limit", range(700, 760, 13))
 def test_what_does_not_fit_is_not_saved_and_nothing_else_is_lost(tmp_path, limit):
     path = tmp_path / "answers.jsonl"
-    process = run(
-        FILLING, path, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-    )
-    out, err = process.communicate(timeout=60)
-    saved = [int(row) for row in out.split()]
+    saved, problems = [], []
+    with files_end_at(limit), Journal(path, MINE) as journal:
+        for row in range(100):
+            try:
+                journal.append({"row": row, "value": {"city": "Z" * (row % 7)}})
+            except NotSavedError as problem:
+                problems.append(str(problem))
+            else:
+                saved.append(row)
     assert 0 < len(saved) < 100
-    assert "not saved" in err
-    assert f"({len(saved)} answers)" in err
+    assert len(saved) + len(problems) == 100
+    assert "not saved" in problems[-1]
+    assert f"({len(saved)} answers)" in problems[-1]
     assert path.stat().st_size <= limit
     assert path.read_bytes().endswith(b"\n")
     assert [entry["row"] for entry in entries(path)] == saved
@@ -330,10 +316,8 @@ def test_what_does_not_fit_is_not_saved_and_nothing_else_is_lost(tmp_path, limit
 @needs_posix
 def test_no_room_for_the_first_line(tmp_path):
     path = tmp_path / "answers.jsonl"
-    code = HOLDING.replace("import sys", "import sys, resource\n    "
-                           "resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))", 1)  # fmt: skip
-    err = run(code, path).communicate(timeout=60)[1]
-    assert "answers cannot be saved in" in err
+    with files_end_at(20), pytest.raises(JournalError, match="answers cannot be saved in"):
+        Journal(path, MINE)
     assert not path.exists()
 
 
@@ -466,7 +450,7 @@ def printed(frame: pd.DataFrame) -> dict:
 
 def test_a_fingerprint_is_the_same_in_another_process(monkeypatch):
     monkeypatch.setenv("PYTHONHASHSEED", "7")
-    out, err = run(PRINTED).communicate(people().to_json(), timeout=60)
+    out, err = run(PRINTED).communicate(people().to_json(), timeout=PATIENCE)
     assert json.loads(out) == printed(people()), err
 
 
