@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from analysis.samples import random_table
 from sklearn.impute import SimpleImputer
+from slow_cases import rest_slow
 from strategies import random_case, random_factored_case, sweep
 
 from cpclean import CleaningSession, CPCleanError, IncompleteTable, is_certain
@@ -58,7 +59,7 @@ def possible_shares(table, points, k, name):
 
 
 @pytest.mark.parametrize("repairs", ["few", JOINT], ids=["cells", "joint"])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", rest_slow(range(6)))
 def test_a_column_effect_is_the_mean_over_all_ways_to_fill_it(seed, repairs):
     table, points = random_table(seed, repairs)
     n_samples, k = 300, 3
@@ -75,7 +76,7 @@ def test_a_column_effect_is_the_mean_over_all_ways_to_fill_it(seed, repairs):
 
 
 @pytest.mark.parametrize("repairs", ["few", JOINT], ids=["cells", "joint"])
-@pytest.mark.parametrize("seed", [1, 3])
+@pytest.mark.parametrize("seed", rest_slow([1, 3]))
 def test_a_sample_of_predictions_gives_the_same_mean(seed, repairs, monkeypatch):
     table, points = random_table(seed, repairs)
     weight = np.random.default_rng(seed).random(len(points))

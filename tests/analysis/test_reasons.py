@@ -85,6 +85,7 @@ def test_what_the_answers_settle(settles: tuple[int, ...], n_points: int, told: 
     assert words.endswith("remove 25.0% of the doubt in all predictions together.")
 
 
+@pytest.mark.whole_forests
 def test_among_leaves_near_is_said_in_trees(tables: tuple[Any, Any, Any]) -> None:
     dirty, _, val = tables
     table = IncompleteTable(dirty, label="buys", space=LeafSpace(n_trees=20, n_worlds=2))

@@ -14,6 +14,7 @@ import oracle
 import pytest
 from cleaning.samples import frame
 from data.spaces.tree_samples import random_trees_of
+from slow_cases import rest_slow
 from strategies import lopsided
 
 from cpclean import (
@@ -204,7 +205,7 @@ def check_kept(effort: Effort, looking: Looking, session: CleaningSession) -> No
         assert (settled & ~without).any()
 
 
-@pytest.mark.parametrize("surprises", [False, True])
+@pytest.mark.parametrize("surprises", rest_slow([False, True]))
 def test_against_all_worlds_and_orders(surprises: bool) -> None:
     found = lost = exact = drawn = more = 0
     for seed in range(20):
@@ -225,7 +226,7 @@ def test_against_all_worlds_and_orders(surprises: bool) -> None:
     assert min(found, lost, exact, drawn, more) > 1
 
 
-@pytest.mark.parametrize("surprises", [False, True])
+@pytest.mark.parametrize("surprises", rest_slow([True, False]))
 def test_sessions_that_settle_what_is_sure(surprises: bool) -> None:
     lost = kept = 0
     for seed in range(30):
@@ -317,8 +318,9 @@ def larger(seed: int, leaves: bool, **how: Any) -> tuple[CleaningSession, Incomp
     return session, data
 
 
-@pytest.mark.parametrize("sure", [None, 0.8])
-@pytest.mark.parametrize("leaves", [False, True])
+@pytest.mark.parametrize(
+    ("leaves", "sure"), rest_slow([(True, None), (True, 0.8), (False, None), (False, 0.8)], 2)
+)
 def test_drawn_rows_and_leaves_against_new_sessions(leaves: bool, sure: float | None) -> None:
     session, data = larger(1, leaves, sure=sure)
     effort, settled = session.effort(), session.settled

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from cleaning.small import random_data
 from data.spaces.tree_samples import random_trees_of
+from slow_cases import rest_slow
 from strategies import lopsided
 
 from cpclean import (
@@ -204,17 +205,14 @@ def play(seed: int, n_steps: int, leaves: bool = False, every: int = 1) -> int:
     return n_steps
 
 
-LATER = [pytest.param(first, marks=pytest.mark.slow) for first in range(10, 40, 10)]
-
-
-@pytest.mark.parametrize("first", [0, *LATER])
+@pytest.mark.parametrize("first", rest_slow(range(0, 40, 5)))
 def test_random_sessions(first: int) -> None:
-    assert sum(play(seed, 25) for seed in range(first, first + 10)) == 250
+    assert sum(play(seed, 25) for seed in range(first, first + 5)) == 125
 
 
-@pytest.mark.parametrize("first", [0, *LATER])
+@pytest.mark.parametrize("first", rest_slow(range(0, 32, 4)))
 def test_random_sessions_among_leaves(first: int) -> None:
-    assert sum(play(seed, 20, leaves=True) for seed in range(first, first + 8)) == 160
+    assert sum(play(seed, 20, leaves=True) for seed in range(first, first + 4)) == 80
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from data.spaces.fitted_samples import Stairs, Sums, mapped
+from slow_cases import rest_slow
 
 from cpclean import (
     Cell,
@@ -239,20 +240,19 @@ def in_another_order(
     ]
 
 
-LATER = [pytest.param(first, marks=pytest.mark.slow) for first in range(8, 40, 8)]
-
-
-@pytest.mark.parametrize("first", [0, *LATER])
+@pytest.mark.parametrize("first", rest_slow(range(0, 40, 4)))
 def test_random_sessions(first: int) -> None:
-    for seed in range(first, first + 8):
+    for seed in range(first, first + 4):
         play(seed, 12)
 
 
 @pytest.mark.parametrize("kind", [Sums, Stairs])
-@pytest.mark.parametrize("first", [50, pytest.param(60, marks=pytest.mark.slow)])
-def test_random_sessions_in_the_space_of_a_fitted_object(kind: type[Sums], first: int) -> None:
+@pytest.mark.parametrize(("first", "last"), rest_slow([(50, 51), (51, 53), (60, 85)]))
+def test_random_sessions_in_the_space_of_a_fitted_object(
+    kind: type[Sums], first: int, last: int
+) -> None:
     metrics = ("hamming",) if kind is Stairs else METRICS
-    for seed in range(first, first + (3 if first == 50 else 25)):
+    for seed in range(first, last):
         play(seed, 12, metrics, lambda data, seed=seed: mapped(data, kind, seed))
 
 

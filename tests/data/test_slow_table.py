@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from data import slow_table as slow
 from sklearn.impute import SimpleImputer
+from slow_cases import rest_slow
 
 from cpclean import IncompleteTable
 from cpclean.data.columns import ABSENT, OTHER
@@ -149,7 +150,7 @@ REPAIRS = {
 }
 
 
-@pytest.mark.parametrize("prior", ["uniform", "observed", "label"])
+@pytest.mark.parametrize("prior", rest_slow(["uniform", "observed", "label"]))
 @pytest.mark.parametrize("repairs", REPAIRS)
 def test_other_repairs(repairs: str, prior: str) -> None:
     made = 0

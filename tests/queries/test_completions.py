@@ -7,6 +7,7 @@ from math import prod
 
 import numpy as np
 import pytest
+from slow_cases import rest_slow
 
 from cpclean import (
     Cell,
@@ -131,7 +132,7 @@ def test_a_few_cases() -> None:
         check(seed)
 
 
-@pytest.mark.parametrize("start", range(0, 200, 50))
+@pytest.mark.parametrize("start", rest_slow(range(0, 200, 50)))
 def test_all_questions_equal_brute_force(start: int) -> None:
     for seed in range(start, start + 50):
         check(seed)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from slow_cases import rest_slow
 from strategies import Case, random_case, random_factored_case, sweep
 
 from cpclean import (
@@ -196,7 +197,7 @@ def assert_near(found: np.ndarray, exact: np.ndarray) -> None:
     assert (np.abs(found.mean(axis=0) - exact) <= 4 * error + 1e-12).all()
 
 
-@pytest.mark.parametrize("n_classes", [2, 3, 4, 5])
+@pytest.mark.parametrize("n_classes", rest_slow([2, 3, 4, 5], 2))
 def test_shares_are_right_on_average(n_classes: int) -> None:
     n_seeds = 200
     data, X = both_ways(n_classes, 1)

@@ -6,6 +6,7 @@ import numpy as np
 import oracle
 import pytest
 from queries.samples import NAMES, TABLES, assert_equal, everything, flat_distances, scattered
+from slow_cases import rest_slow
 from strategies import lopsided
 
 from cpclean import IncompleteDataset, expected_entropies, is_certain, world_counts, world_shares
@@ -86,7 +87,7 @@ def test_a_scan_that_stops_early_gives_what_a_full_scan_gives(
 # -- blocks ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("n_classes", rest_slow([2, 4]))
 @pytest.mark.parametrize("metric", ["euclidean", "cosine", lopsided])
 def test_answers_do_not_depend_on_the_blocks(
     n_classes: int, metric: object, monkeypatch: pytest.MonkeyPatch

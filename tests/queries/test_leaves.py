@@ -11,6 +11,7 @@ import pytest
 from data.spaces.tree_samples import random_trees_of
 from queries.samples import everything
 from queries.test_agreement import check
+from slow_cases import rest_slow
 from strategies import Case, random_case, random_factored_case, sweep
 
 from cpclean import (
@@ -136,7 +137,9 @@ def test_rows_that_share_no_leaf_cost_nothing_and_tie_by_number() -> None:
 # -- what becomes known ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.nojit), 1, 2, 3])
+@pytest.mark.parametrize(
+    "seed", [pytest.param(0, marks=pytest.mark.nojit), *rest_slow([1, 2, 3], 0)]
+)
 def test_changed_rows_as_if_prepared_anew(seed: int) -> None:
     data, X = larger(seed, 2, n_rows=40)
     rng = Random(seed)

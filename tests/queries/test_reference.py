@@ -11,6 +11,7 @@ import numpy as np
 import oracle
 import pytest
 from hypothesis import given, settings
+from slow_cases import rest_slow
 from strategies import Case, cases, factored_cases, random_case, random_factored_case, sweep
 
 from cpclean.data.incomplete import Cell, FactoredRow, IncompleteDataset
@@ -41,28 +42,25 @@ def check(case: Case) -> None:
 # -- agreement -------------------------------------------------------------------------------
 
 
-LATER = [pytest.param(part, marks=pytest.mark.slow) for part in range(1, 4)]
-
-
-@pytest.mark.parametrize("part", [0, *LATER])
+@pytest.mark.parametrize("part", rest_slow(range(16)))
 def test_seeded_sweep_plain_rows(part: int) -> None:
-    for case in sweep(400, seed=100 + part):
+    for case in sweep(100, seed=100 + part):
         check(case)
 
 
-@pytest.mark.parametrize("part", [0, LATER[0]])
+@pytest.mark.parametrize("part", rest_slow(range(6)))
 def test_seeded_sweep_factored_rows(part: int) -> None:
-    for case in sweep(300, seed=200 + part, make=random_factored_case):
+    for case in sweep(100, seed=200 + part, make=random_factored_case):
         check(case)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(cases())
 def test_any_case(case: Case) -> None:
     check(case)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(factored_cases())
 def test_any_factored_case(case: Case) -> None:
     check(case)

@@ -82,7 +82,11 @@ def is_sparse(data: IncompleteDataset) -> bool:
 
 @pytest.mark.parametrize("make", [random_case, random_factored_case])
 @pytest.mark.parametrize(
-    ("n_cases", "seed"), [pytest.param(40, 23, marks=pytest.mark.nojit), (80, 24)]
+    ("n_cases", "seed"),
+    [
+        pytest.param(40, 23, marks=pytest.mark.nojit),
+        pytest.param(80, 24, marks=pytest.mark.slow),
+    ],
 )
 def test_wide_tables_of_mostly_zeros(make: object, n_cases: int, seed: int) -> None:
     n_sparse = 0
