@@ -12,9 +12,9 @@ from collections.abc import Callable
 PATIENCE = 120.0  # seconds
 
 
-def until(condition: Callable[[], object], what: str = "it") -> None:
-    """Wait until a condition holds."""
+def until(condition: Callable[[], object], what: str = "it", pause: float = 0.01) -> None:
+    """Wait until a condition holds; it is looked at after every pause."""
     end = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < end, f"{what} did not come about within {PATIENCE:g} s"
-        time.sleep(0.01)
+        time.sleep(pause)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from analysis.samples import frames
+from clocks import slow_clock  # noqa: F401
 from forests import small_forests  # noqa: F401
 
 from cpclean import CleaningSession, IncompleteTable

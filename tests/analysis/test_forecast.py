@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from copy import copy
 from typing import Any
 
@@ -66,10 +65,8 @@ def test_the_estimate_ends_by_number_and_by_clock(session: CleaningSession) -> N
     assert course.answers.tolist() == [0, 1, 2]
     assert course.needed == (None, None, None)
     assert not course.finished
-    start = time.perf_counter()
     short = expected(session, seconds=0.0)
     assert len(short.answers) == 2
-    assert time.perf_counter() - start < 5
 
 
 def test_a_session_that_is_done_has_nothing_ahead(tables: Any, session: CleaningSession) -> None:

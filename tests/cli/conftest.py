@@ -2,6 +2,7 @@
 
 import pytest
 from cli.purchases import true_table, with_holes
+from clocks import slow_clock  # noqa: F401
 from forests import small_forests  # noqa: F401
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from cli.purchases import HOLES, asked, cells, events, held_out, run, start, true_table
+from waiting import PATIENCE
 
 # --- the dialogue ------------------------------------------------------------------------------
 
@@ -200,7 +201,7 @@ def test_letters_that_cannot_be_shown_or_read(files):
     Path("train.csv").write_text(text, encoding="utf-8")
     said = b"city=Z\xfcrich\ncity=Z\xc3\xbcrich\nq\n"
     process = start(text=False, bufsize=-1, encoding_of_output="ascii")
-    out, err = process.communicate(said, timeout=60)
+    out, err = process.communicate(said, timeout=PATIENCE)
     assert process.returncode == 0, err
     assert b"the value of column 'city' is not valid UTF-8" in out
     assert b"B?rn" in out

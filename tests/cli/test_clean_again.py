@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from cli.purchases import asked, cells, events, held_out, run, start
 from systems import needs_posix
+from waiting import PATIENCE
 
 from cpclean.cli.options import MAX_EXACT, N_DRAWS
 
@@ -145,7 +146,7 @@ def test_interrupted_with_every_answer_in_the_log(files):
     process.stdin.flush()
     until(process.stdout, "help > ")
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     told = "Interrupted. train.csv.answers.jsonl has 1 answer; the same command continues from"
     assert told in err
@@ -177,7 +178,7 @@ def test_no_room_for_the_answer(files):
     size = Path("train.csv.answers.jsonl").stat().st_size
     limit = (size + 30, size + 30)
     process = start(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit))
-    _, err = process.communicate("1\n1\n1\n", timeout=60)
+    _, err = process.communicate("1\n1\n1\n", timeout=PATIENCE)
     assert process.returncode == 1
     assert "not saved: 'train.csv.answers.jsonl' cannot be written: File too large" in err
     assert "Everything saved before is safe (1 answer)" in err
@@ -208,7 +209,7 @@ class Terminal:
 
         A Ctrl-C that falls between the prompt and the waiting for a key is noticed with the next.
         """
-        found, end = "", time.monotonic() + 60
+        found, end = "", time.monotonic() + PATIENCE
         while text not in found:
             assert time.monotonic() < end, found
             self.type(typing)
@@ -236,12 +237,12 @@ def test_in_a_terminal(files, monkeypatch):
     terminal.type("1\n")
     terminal.until("help > ")
     assert "has 1 answer; the same command" in terminal.until("from there", typing="\x03")
-    assert terminal.process.wait(30) == 130
+    assert terminal.process.wait(PATIENCE) == 130
     terminal = Terminal()
     assert "1 answer so far" in terminal.until("help > ")
     terminal.type("\x04")
     assert "Cleaned table: train.cleaned.csv" in terminal.until("continues from there")
-    assert terminal.process.wait(30) == 0
+    assert terminal.process.wait(PATIENCE) == 0
 
 
 @needs_posix
@@ -258,7 +259,7 @@ def test_in_a_terminal_without_room_the_answer_can_be_tried_again(files, monkeyp
     terminal.type("1\n")
     assert "2 answers so far" in terminal.until("help > ")
     terminal.type("q\n")
-    assert terminal.process.wait(30) == 0
+    assert terminal.process.wait(PATIENCE) == 0
     assert len(events()) == 2
 
 
@@ -270,7 +271,7 @@ def test_a_disk_that_fills_before_the_table_is_written_keeps_the_answers(files):
         "out.csv",
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1500, 1500)),
     )
-    _, err = process.communicate("1\n1\nq\n", timeout=60)
+    _, err = process.communicate("1\n1\nq\n", timeout=PATIENCE)
     assert process.returncode == 1
     assert "File too large" in err
     assert len(events()) == 2

@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +15,7 @@ import pytest
 from cli.problems import frames, written
 from click.testing import CliRunner
 from systems import needs_posix
+from waiting import PATIENCE, until
 
 from cpclean.cli import main
 from cpclean.cli.mistakes import in_options
@@ -437,7 +437,7 @@ def test_output_that_nobody_reads_to_its_end(tmp_path):
     writer.stdout.close()  # as head does
     told = writer.stderr.read()
     writer.stderr.close()
-    assert writer.wait(60) in (0, 1)  # click's own echo takes a closed pipe for the end
+    assert writer.wait(PATIENCE) in (0, 1)  # click's own echo takes a closed pipe for the end
     # Of so many rows, some are in the training table by chance, which is said; nothing else is.
     assert [line for line in told.splitlines() if not line.startswith("Note: of 5,000 rows")] == []
 
@@ -452,7 +452,7 @@ def test_ctrl_c(files):
     # More than a pipe holds: it is written when the program reads, which then waits for the rest.
     waiting.stdin.write("age,income,city\n" + "1,2,Ulm\n" * 200_000)
     waiting.send_signal(signal.SIGINT)
-    out, told = waiting.communicate(timeout=60)
+    out, told = waiting.communicate(timeout=PATIENCE)
     assert waiting.returncode == 130
     assert (out, told) == ("", "Interrupted.\n")
 
@@ -467,9 +467,9 @@ def test_ctrl_c_in_the_middle_of_a_file(files, tmp_path):
     ) as waiting:  # fmt: skip
         writing = os.open(tmp_path / "slow.csv", os.O_WRONLY)  # waits until the program opens it
         try:
-            time.sleep(0.5)
-            waiting.send_signal(signal.SIGINT)
-            out, told = waiting.communicate(timeout=30)
+            # One that falls between two reads is noticed with the next.
+            until(lambda: waiting.poll() is not None or waiting.send_signal(signal.SIGINT), pause=2)
+            out, told = waiting.communicate()
         finally:
             os.close(writing)
             waiting.kill()

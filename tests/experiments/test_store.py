@@ -6,7 +6,6 @@ import csv
 import io
 import subprocess
 import sys
-import time
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -143,9 +142,7 @@ if __name__ == "__main__":
 def test_ctrl_c_ends_all_processes(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
-    start = time.monotonic()
     done = subprocess.run(
-        [sys.executable, script, tmp_path / "out"], capture_output=True, text=True, timeout=120
+        [sys.executable, script, tmp_path / "out"], capture_output=True, text=True, timeout=300
     )
     assert done.stdout == "False 1\n", done.stderr
-    assert time.monotonic() - start < 100

@@ -17,11 +17,11 @@ X = rng.random((60_000, 6))
 before = {query}(data, X[:100])
 for wait in (0.2, 0.23, 0.26, 0.29):
     threading.Timer(wait, os.kill, (os.getpid(), signal.SIGINT)).start()
-    start = time.perf_counter()
+    start = time.process_time()
     try:
         {query}(data, X, n_jobs={n_jobs})
-    except KeyboardInterrupt:
-        print("interrupted", time.perf_counter() - start < 60)
+    except KeyboardInterrupt:  # the whole of it would take more than a minute
+        print("interrupted", time.process_time() - start < 30)
 assert np.array_equal({query}(data, X[:100]), before)
 print("alive")
 """

@@ -1,5 +1,5 @@
 """The small session of `analysis`, which reports are drawn from."""
 
-from analysis.conftest import session, small_forests, tables
+from analysis.conftest import session, slow_clock, small_forests, tables
 
-__all__ = ["session", "small_forests", "tables"]
+__all__ = ["session", "slow_clock", "small_forests", "tables"]

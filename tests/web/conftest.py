@@ -3,6 +3,7 @@
 import warnings
 
 import pytest
+from clocks import slow_clock  # noqa: F401
 from forests import small_forests  # noqa: F401
 from storage.conftest import postgres_server, postgres_url, shared_url, sqlite_url  # noqa: F401
 from web.served import TOKEN
