@@ -1,16 +1,23 @@
 """Compiled work in threads: piece by piece, in order, never in the main thread.
 
 A Ctrl-C that arrives while compiled code hands over its result breaks the process, and only the
-main thread receives it. So the main thread waits while others work.
+main thread receives it. So the main thread waits while others work. It may arrive between any two
+steps of the main thread, too, and a lock of the standard library's pools that it leaves taken would
+stop every later call. So nothing but plain locks, queues and counters is shared with the others:
+each of their steps is a single one to the interpreter.
 """
 
 from __future__ import annotations
 
+import _thread
+import atexit
 import os
 import threading
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from functools import partial
+from itertools import count
+from queue import SimpleQueue
+from typing import Any, Generic, TypeVar
 
 from cpclean.compiling import watch
 from cpclean.data.rows import is_whole
@@ -19,7 +26,8 @@ from cpclean.errors import QueryError
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
 
-_workers: dict[int, ThreadPoolExecutor] = {}
+_waiting: dict[int, SimpleQueue[Callable[[], None]]] = {}  # by process, for its worker
+_given_up: list[_Round[Any, Any]] = []
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -56,24 +64,90 @@ def in_threads(
     watch()
     given = list(pieces)
     threads = min(n_threads(n_jobs), len(given))
-    if threads <= 1 and threading.current_thread() is not threading.main_thread():
+    in_main = threading.get_ident() == threading.main_thread().ident
+    if not given or (threads <= 1 and not in_main):
         return list(map(work, given))
-    pool = _worker() if threads <= 1 else ThreadPoolExecutor(threads)
-    waiting: list[Future[Result]] = []
+    _given_up[:] = [one for one in _given_up if one.busy]
+    begun = _Round(work, given)
     try:
-        for piece in given:  # within try: a Ctrl-C may arrive while work is handed out
-            waiting.append(pool.submit(work, piece))
-        return [found.result() for found in waiting]
-    finally:
-        for found in waiting:
-            found.cancel()
-        if threads > 1:
-            pool.shutdown(wait=False, cancel_futures=True)
+        begun.hand_out(threads)
+        begun.wait()
+    except BaseException:
+        begun.stopped = True
+        _given_up.append(begun)
+        raise
+    return begun.found()
 
 
-def _worker() -> ThreadPoolExecutor:
-    """The thread that works for the main thread, call by call; a forked process needs its own."""
-    if os.getpid() not in _workers:
-        _workers.clear()
-        _workers[os.getpid()] = ThreadPoolExecutor(1, thread_name_prefix="cpclean")
-    return _workers[os.getpid()]
+class _Round(Generic[Piece, Result]):
+    """One call: its pieces, of which whoever is free takes the next one, and their results."""
+
+    def __init__(self, work: Callable[[Piece], Result], pieces: list[Piece]) -> None:
+        self._work, self._pieces = work, pieces
+        self._places = count()
+        self._results: list[Any] = [None] * len(pieces)
+        self._problems: dict[int, BaseException] = {}
+        self._at_work: list[_thread.LockType] = []  # each is taken until a thread has ended
+        self._process = os.getpid()
+        self.stopped = False
+
+    def hand_out(self, threads: int) -> None:
+        """Let one worker, or new threads, begin; this returns at once."""
+        for _ in range(threads):
+            ended = _thread.allocate_lock()
+            ended.acquire()
+            if threads == 1:
+                _worker().put(partial(self._run, ended))
+            else:
+                _thread.start_new_thread(self._run, (ended,))
+            self._at_work.append(ended)
+
+    def _run(self, ended: _thread.LockType) -> None:
+        try:
+            while not self.stopped and (place := next(self._places)) < len(self._pieces):
+                self._results[place] = self._work(self._pieces[place])
+        except BaseException as problem:  # to be raised where it was asked for
+            self._problems[place] = problem
+            self.stopped = True
+        finally:
+            ended.release()
+
+    def wait(self) -> None:
+        """Until no thread works on it any more."""
+        for ended in self._at_work:
+            with ended:
+                pass
+
+    @property
+    def busy(self) -> bool:
+        """Whether a thread of this process is still at work."""
+        return self._process == os.getpid() and any(one.locked() for one in self._at_work)
+
+    def found(self) -> list[Result]:
+        """All results; or the error of the first piece that has one, whatever the threads."""
+        if self._problems:
+            raise self._problems[min(self._problems)]
+        return self._results
+
+
+def _worker() -> SimpleQueue[Callable[[], None]]:
+    """What the worker of the main thread does next; a forked process needs its own."""
+    if os.getpid() not in _waiting:
+        work: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        _thread.start_new_thread(_serve, (work,))
+        _waiting.clear()
+        _waiting[os.getpid()] = work
+    return _waiting[os.getpid()]
+
+
+def _serve(work: SimpleQueue[Callable[[], None]]) -> None:
+    while True:
+        work.get()()
+
+
+@atexit.register
+def _finish() -> None:
+    """Compiled code must not run on while the interpreter is taken down."""
+    for one in _given_up:
+        if one.busy:
+            one.wait()
