@@ -67,7 +67,6 @@ def line() -> str:
     return f"Space: leaves of a forest of 100 trees, 15 neighbours; {right}; {SETTING}"
 
 
-@pytest.mark.whole_forests
 def test_the_forest_is_used_and_said_in_one_line(files: dict[str, str]) -> None:
     assert checked(files) == (voted("forest", 15), line())
     assert checked(files, "--space", "forest", "-k", "15")[0] == checked(files)[0]
