@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from cpclean.queries._near import BLOCK
-from cpclean.queries.blocks import _cut, in_blocks
+from cpclean.queries.blocks import _first_half, in_blocks
 
 
 def checked_blocks(low: np.ndarray, high: np.ndarray) -> list[np.ndarray]:
-    order, at = in_blocks(low, high)
+    rows = np.flatnonzero((low != high).any(axis=0))
+    order, at = in_blocks(low.T, rows, low[:, rows], high[:, rows])
+    assert set(order[len(order) - len(rows) :].tolist()) == set(rows.tolist())
     assert sorted(order.tolist()) == list(range(low.shape[1]))
     blocks = np.split(order, at[1:-1])
     assert at[0] == 0
@@ -47,8 +49,16 @@ def test_blocks_keep_categories_apart() -> None:
 
 
 def test_a_cut_is_not_between_equals_if_it_can_be() -> None:
-    assert _cut(np.array([0.0, 0, 0, 0, 1, 1, 1, 1])) == 4
-    assert _cut(np.array([0.0, 0, 0, 0, 0, 1, 1, 1])) == 5
-    assert _cut(np.array([0.0, 0, 1, 1, 1, 1, 1, 1])) == 2
-    assert _cut(np.array([0.0, 1, 1, 1, 1, 1, 1, 1])) == 4  # too far from the middle
-    assert _cut(np.zeros(9)) == 4
+    def first(*places: float) -> list[int]:
+        return np.flatnonzero(_first_half(np.array(places, dtype=float))).tolist()
+
+    assert first(1, 0, 1, 0, 0, 1, 1, 0) == [1, 3, 4, 7]
+    assert first(0, 0, 1, 0, 0, 1, 0, 1) == [0, 1, 3, 4, 6]
+    assert first(1, 0, 1, 1, 1, 0, 1, 1) == [1, 5]
+    assert first(1, 1, 1, 1, 1, 0, 1, 1) == [0, 1, 2, 5]  # else too far from the middle
+    assert first(*[0.0] * 9) == [0, 1, 2, 3]
+
+
+def test_values_whose_squares_overflow() -> None:
+    low = np.random.default_rng(2).normal(size=(3, 3000)) * np.array([[1.0], [1e200], [1e300]])
+    checked_blocks(low, low)

@@ -32,6 +32,8 @@ from cpclean.queries.kernel_arrays import (
 # Tables with this many columns, and at most one cell value in four not zero, are summed sparsely.
 _WIDE_FROM = 32
 _SPARSE_FROM = 4
+# Rows that are turned into columns at a time, while they are in the cache.
+_AT_ONCE = 4096
 # Ends of cells with fewer values are found as quickly by looking at all of them.
 _MANY_VALUES = 16
 
@@ -52,16 +54,23 @@ def prepared_rows(data: IncompleteDataset) -> Prepared:
     if Prepared not in data.derived:
         rows = _kernel_rows(data)
         boxes = rows.boxes
-        sizes = np.maximum(np.abs(boxes.low).max(axis=0), np.abs(boxes.high).max(axis=0))
+        sizes = np.maximum(boxes.high.max(axis=0), -boxes.low.min(axis=0))  # without sign
         data.derived[Prepared] = Prepared(
             rows=rows,
-            place=np.argsort(rows.order),
+            place=inverse(rows.order),
             largest=float(sizes.max()),
             smallest=float(sizes[sizes > 0].min(initial=math.inf)),
             rarest=rarest_prior(data),
         )
     found: Prepared = data.derived[Prepared]
     return found
+
+
+def inverse(order: Ints) -> Ints:
+    """Where each number stands in a permutation."""
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return place
 
 
 def rarest_prior(data: IncompleteDataset) -> float:
@@ -119,10 +128,7 @@ def prepared_among(whole: Prepared, data: IncompleteDataset) -> Prepared:
 
 def _kernel_rows(data: IncompleteDataset) -> Rows:
     arrays = data.arrays
-    low, high = arrays.boxes()
-    order, at = in_blocks(low, high)
-    low = low.take(order, axis=1)
-    high = high.take(order, axis=1)
+    order, at, low, high, narrow = _ordered(arrays)
     return frozen(
         Rows(
             base=arrays.base,
@@ -132,7 +138,7 @@ def _kernel_rows(data: IncompleteDataset) -> Rows:
             weights=arrays.weights,
             order=order,
             block_at=at,
-            boxes=_boxes(low, high),
+            boxes=_boxes(low, high, narrow),
             block_boxes=_boxes(
                 np.minimum.reduceat(low, at[:-1], axis=1),
                 np.maximum.reduceat(high, at[:-1], axis=1),
@@ -140,6 +146,27 @@ def _kernel_rows(data: IncompleteDataset) -> Rows:
             sparse=_sparse(data),
         )
     )
+
+
+def _ordered(arrays: RowArrays) -> tuple[Ints, Ints, Floats, Floats, int]:
+    """The rows in blocks, where these begin, and the boxes of the rows in that order, (d, N).
+
+    So many boxes, the first ones, have no width.
+    """
+    (dirty,) = np.nonzero(arrays.n_cells)
+    low, high = arrays.take(dirty).boxes()
+    wide = (low != high).any(axis=0)
+    rows, low, high = dirty[wide], low[:, wide], high[:, wide]
+    order, at = in_blocks(arrays.base, rows, low, high)
+    narrow = len(order) - len(rows)
+    below = np.empty(arrays.base.shape[::-1])
+    for start in range(0, narrow, _AT_ONCE):
+        own = slice(start, min(start + _AT_ONCE, narrow))
+        below[:, own] = arrays.base[order[own]].T
+    above = below.copy()
+    place = np.searchsorted(rows, order[narrow:])
+    below[:, narrow:], above[:, narrow:] = low[:, place], high[:, place]
+    return order, at, below, above, narrow
 
 
 def _row_box(data: IncompleteDataset, row: int) -> tuple[Floats, Floats]:
@@ -199,12 +226,17 @@ def _with_box(boxes: Boxes, place: int, low: Floats, high: Floats) -> Boxes:
     return changed
 
 
-def _boxes(low: Floats, high: Floats) -> Boxes:
+def _boxes(low: Floats, high: Floats, narrow: int = 0) -> Boxes:
+    """Boxes with their norms; so many, the first ones, have no width."""
     norms = np.zeros((2, low.shape[1]))
     with np.errstate(over="ignore"):  # what overflows is refused before it is used
-        for under, over in zip(low, high, strict=True):  # in feature order, as distances are
-            norms[LEAST] += np.where((under < 0) & (over > 0), 0.0, np.minimum(under**2, over**2))
-            norms[MOST] += np.maximum(under**2, over**2)
+        for place in low[:, :narrow]:  # in feature order, as distances are
+            norms[LEAST, :narrow] += place**2
+        norms[MOST, :narrow] = norms[LEAST, :narrow]
+        least, most = norms[:, narrow:]
+        for under, over in zip(low[:, narrow:], high[:, narrow:], strict=True):
+            least += np.where((under < 0) & (over > 0), 0.0, np.minimum(under**2, over**2))
+            most += np.maximum(under**2, over**2)
     return Boxes(low, high, norms)
 
 
