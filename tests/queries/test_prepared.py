@@ -108,6 +108,9 @@ def test_boxes_and_non_zeros_row_by_row(make: object) -> None:
     ):
         assert low.tolist() == rows.boxes.low[:, start:stop].min(axis=1).tolist()
         assert high.tolist() == rows.boxes.high[:, start:stop].max(axis=1).tolist()
+    holed = rows.boxes.low != rows.boxes.high
+    for block, own in enumerate(np.split(holed, rows.block_at[1:-1], axis=1)):
+        assert rows.holed[block].tolist() == own.any(axis=1).tolist()
     if make is wide:
         arrays, sparse = data.arrays, rows.sparse
         assert len(sparse.at) == len(arrays.weights) + 1

@@ -11,16 +11,50 @@ Rows stand in blocks of neighbours (`blocks`), and a block has a box around its 
 1. *Blocks.* Bound the distances of all blocks; look through the rows of the nearest one for a
    first reach.
 2. *Rows.* Look through every block that does not begin beyond the reach found so far; the reach
-   falls with every row that ends nearer.
+   falls with every row that ends nearer. Where a block is within reach of several points and
+   distance is Euclidean, a product of matrices in single precision first shows which rows may be:
+   the sums themselves are taken of these alone.
 3. *Sift* the rows found by the final reach, and bring each point's rows into ascending order.
 
 Cost: O(N d) per point at worst, for N rows and d features; the blocks passed over cost a 256th.
+Memory: O(found rows), 16 MB for the bounds of blocks, and O(d) for a block; nothing of the size of
+the table.
+
+**The product and its error.** Let c be the centre of one row's box in a block, and s a power of two
+that makes the block's box about 1 wide. With W = s (v - c) for a row v without holes, and
+Y = s (x - c) for a point x,
+
+    s^2 |v - x|^2 = |Y|^2 + (|W|^2 - 2 W Y),
+
+and the bracket is computed, from W and Y rounded to single precision. In a column in which some row
+of the block has a hole, the square of the gap between Y and the row's scaled box is added instead;
+there, W is the corner of the box that is farther from c. With d features and u = 2^-24:
+
+- Rounding W and Y moves each coordinate by at most u of itself, and so the bracket by at most
+  2 u A, where A = (|W| + |Y|)^2.
+- |W|^2 is a sum of d rounded squares, off by at most d u |W|^2. It and d products, or squares of
+  gaps, pass through at most d + 4 further operations each, in whatever order. The absolute values
+  of all terms sum to at most A: off by at most (2 d + 4) u A together.
+- So, with terms of higher order, the error is below (2 d + 6) u A / (1 - 2 d u).
+- What falls below the normal numbers of single precision, which have a spacing of 2^-149 there,
+  adds less than d 2^-140 (1 + |W| + |Y|).
+- The sum in double precision that decides is that of real numbers but for a factor of
+  1 + (d + 3) 2^-53, and for d 2^-1074 where squares underflow.
+
+A row is passed over only if the bracket exceeds s^2 reach - |Y|^2 by (8 d + 64) u (|W|^2 + |Y|^2),
+which is at least (4 d + 32) u A, and by more than the rest: then the sum that decides exceeds the
+reach. All other rows are decided by that sum, so the results are those without a product, bit for
+bit. The margin is in proportion to how far row and point are from c: neither a common offset nor
+the magnitude of the values matters, nor a row that lies far from the others. Where the margin
+exceeds all that there is to tell apart, or numbers overflow, no row is passed over.
 
 Kernels that call each other share this file: the compilation cache does not see edits to a
 callee in another file.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 from numba import njit
@@ -40,21 +74,39 @@ from cpclean.queries.kernel_arrays import (
     SIZE,
 )
 
-# The powers of two below 2^64 leave different remainders modulo 67: which bit leaves which.
-_BIT = np.zeros(67, np.int64)
-_BIT[[2**bit % 67 for bit in range(64)]] = np.arange(64)
+_BEGINS = 2**21  # bounds of blocks that are kept at a time, of all points together
+_FEW = 8  # where fewer than one row in so many may be near, rows are looked at one by one
+_INSERTION = 24  # so many rows are sorted by insertion
+# Where a product pays: points that a block is within reach of, features without and with holes, and
+# the share of these points (one in so many) for which it leaves few rows of the blocks before.
+_SEVERAL = 8
+_LEAST_PLAIN, _LEAST_HOLED = 8, 16
+_USEFUL = 3
+_MOST_FEATURES = 2**16  # beyond this, single precision has too few digits
+
+# -- bounds ------------------------------------------------------------------------------
 
 
 @njit(cache=True, nogil=True)
-def _bound_boxes(boxes, metric, t, first, count, near, far):
-    """Bounds of the distances to boxes first..first+count-1."""
+def _bound(rows, boxes, metric, t, start, stop, near, far):
+    """Bounds of the distances to boxes start..stop-1, of blocks or of rows in their order."""
+    count = stop - start
+    if metric == PRECOMPUTED:
+        for r in range(count):
+            span = rows.spans[rows.order[start + r]]
+            near[r] = np.inf
+            far[r] = -np.inf
+            for j in range(span[FIRST_CANDIDATE], span[FIRST_CANDIDATE] + span[SIZE]):
+                near[r] = min(near[r], t[j])
+                far[r] = max(far[r], t[j])
+        return
     for r in range(count):
         near[r] = 0.0
         far[r] = 0.0
     for f in range(t.shape[0]):
         x = t[f]
-        low = boxes.low[f, first : first + count]
-        high = boxes.high[f, first : first + count]
+        low = boxes.low[f, start:stop]
+        high = boxes.high[f, start:stop]
         if metric == EUCLIDEAN:
             for r in range(count):
                 under = x - low[r]
@@ -91,53 +143,9 @@ def _bound_boxes(boxes, metric, t, first, count, near, far):
                 far[r] -= one if one < two else two
     if metric == COSINE:
         for r in range(count):
-            norm_low = boxes.norms[LEAST, first + r]
-            norm_high = boxes.norms[MOST, first + r]
+            norm_low = boxes.norms[LEAST, start + r]
+            norm_high = boxes.norms[MOST, start + r]
             _bound_cosine(-near[r], -far[r], norm_low, norm_high, r, near, far)
-
-
-@njit(cache=True, nogil=True)
-def _bound_rows(rows, metric, t, first, count, near, far):
-    """Bounds of the distances of the rows that stand at first..first+count-1 in their order."""
-    if metric != PRECOMPUTED:
-        _bound_boxes(rows.boxes, metric, t, first, count, near, far)
-        return
-    for r in range(count):
-        row = rows.order[first + r]
-        at = rows.spans[row, FIRST_CANDIDATE]
-        own = t[at : at + rows.spans[row, SIZE]]
-        near[r] = own.min()
-        far[r] = own.max()
-
-
-@njit(cache=True, nogil=True)
-def _begin(rows, metric, X, nearest_ends, ending):
-    """Step 1: where all blocks begin, for all points; each point's nearest block is searched."""
-    n_points = X.shape[0]
-    n_blocks = rows.block_at.shape[0] - 1
-    begins = np.full((n_points, n_blocks), -np.inf)  # distances are given: nothing to pass over
-    nearest = np.full(n_points, -1, np.int64)
-    if metric == PRECOMPUTED:
-        return begins, nearest
-    ends = np.empty(n_blocks)
-    near = np.empty(BLOCK)
-    far = np.empty(BLOCK)
-    for p in range(n_points):
-        _bound_boxes(rows.block_boxes, metric, X[p], 0, n_blocks, begins[p], ends)
-        nearest[p] = np.argmin(begins[p])
-        first = rows.block_at[nearest[p]]
-        count = rows.block_at[nearest[p] + 1] - first
-        _bound_rows(rows, metric, X[p], first, count, near, far)
-        _note_ends(nearest_ends[p], ending[p], far, rows.order[first:], count)
-    return begins, nearest
-
-
-@njit(cache=True, nogil=True)
-def _note_ends(heap, who, far, order, count):
-    """Keep the K smallest ends, and their rows; of equal ends those of the smaller rows."""
-    for r in range(count):
-        if far[r] <= heap[0] and (far[r] < heap[0] or order[r] < who[0]):
-            _replace_top(heap, who, far[r], order[r])
 
 
 @njit(cache=True, nogil=True)
@@ -154,6 +162,157 @@ def _bound_cosine(dot_high, dot_low, norm_low, norm_high, r, near, far):
         far[r] = cosine_order(dot_low, norm_high)
     else:
         far[r] = np.inf if norm_low == 0.0 else cosine_order(dot_low, norm_low)
+
+
+# -- the product -------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def _share(n_features):
+    """The margin of a product, as a share of |W|^2 + |Y|^2; see the top of this file."""
+    return (n_features + 8) * 2.0**-21
+
+
+@njit(cache=True, nogil=True)
+def _round_block(rows, block, centre, place, low, high, norms, sizes):
+    """The rows of a block in single precision, around the centre of one of them and scaled.
+
+    Columns without holes come first, in fours that zeros fill up; place says where each column
+    is. Fills norms with |W|^2 in these, less the row's part of the margin; sizes is scratch.
+    Returns (scale, number of columns without holes).
+    """
+    start, stop = rows.block_at[block], rows.block_at[block + 1]
+    n_features = centre.shape[0]
+    holed = rows.holed[block]
+    n_plain = 0
+    widest = 0.0
+    for f in range(n_features):
+        c = rows.boxes.low[f, (start + stop) // 2]
+        c += 0.5 * (rows.boxes.high[f, (start + stop) // 2] - c)
+        centre[f] = c
+        over, under = rows.block_boxes.high[f, block] - c, c - rows.block_boxes.low[f, block]
+        widest = max(widest, max(over, under))
+        n_plain += not holed[f]
+    scale = math.ldexp(1.0, -max(-500, min(math.frexp(widest)[1], 500)))
+    none = np.float32(0.0)
+    first_holed = (n_plain + 3) // 4 * 4
+    for r in range(stop - start):
+        norms[r] = none
+        sizes[r] = none
+        for k in range(n_plain, first_holed):
+            low[k, r] = none
+    plain = 0
+    behind = first_holed
+    for f in range(n_features):
+        c = centre[f]
+        values, others = rows.boxes.low[f, start:stop], rows.boxes.high[f, start:stop]
+        if holed[f]:
+            one, two = low[behind], high[behind]
+            place[f] = behind
+            for r in range(stop - start):
+                one[r] = np.float32((values[r] - c) * scale)
+                two[r] = np.float32((others[r] - c) * scale)
+                sizes[r] += max(one[r] * one[r], two[r] * two[r])
+            behind += 1
+        else:
+            one = low[plain]
+            place[f] = plain
+            for r in range(stop - start):
+                one[r] = np.float32((values[r] - c) * scale)
+                norms[r] += one[r] * one[r]
+            plain += 1
+    share = np.float32(_share(n_features))
+    for r in range(stop - start):
+        norms[r] -= share * (norms[r] + sizes[r])
+    return scale, n_plain
+
+
+@njit(cache=True, nogil=True)
+def _round_points(X, active, centre, scale, place, n_plain, Y, plain, whole):
+    """Points as `_round_block` has rows, doubled and negated in columns without holes.
+
+    X and Y have a column for every point. Fills plain with the squares of the points' lengths in
+    columns without holes, and whole with those in all columns.
+    """
+    count = active.shape[0]
+    for q in range(count):
+        plain[q] = 0.0
+        whole[q] = 0.0
+        for k in range(n_plain, (n_plain + 3) // 4 * 4):
+            Y[k, q] = np.float32(0.0)
+    for f in range(centre.shape[0]):
+        c = centre[f]
+        is_plain = place[f] < n_plain
+        times = -2.0 if is_plain else 1.0
+        squares = plain if is_plain else whole
+        own, out = X[f], Y[place[f]]
+        for q in range(count):
+            y = (own[active[q]] - c) * scale
+            out[q] = np.float32(times * y)
+            squares[q] += y * y
+    for q in range(count):
+        whole[q] += plain[q]
+
+
+@njit(cache=True, nogil=True)
+def _multiply(low, high, norms, Y, q, n_plain, n_features, count, sums):
+    """|W|^2 - 2 W Y, and squares of gaps in holed columns, for a block's rows and points q..q+3.
+
+    Each value is read once for four points, and four columns are added at once.
+    """
+    a, b, c, d = sums[0], sums[1], sums[2], sums[3]
+    count = (count + 63) // 64 * 64  # the processor takes whole vectors; what is behind is unused
+    for r in range(count):
+        a[r] = norms[r]
+        b[r] = norms[r]
+        c[r] = norms[r]
+        d[r] = norms[r]
+    for f in range(0, n_plain, 4):
+        w0, w1, w2, w3 = low[f], low[f + 1], low[f + 2], low[f + 3]
+        a0, a1, a2, a3 = Y[f, q], Y[f + 1, q], Y[f + 2, q], Y[f + 3, q]
+        b0, b1, b2, b3 = Y[f, q + 1], Y[f + 1, q + 1], Y[f + 2, q + 1], Y[f + 3, q + 1]
+        c0, c1, c2, c3 = Y[f, q + 2], Y[f + 1, q + 2], Y[f + 2, q + 2], Y[f + 3, q + 2]
+        d0, d1, d2, d3 = Y[f, q + 3], Y[f + 1, q + 3], Y[f + 2, q + 3], Y[f + 3, q + 3]
+        for r in range(count):
+            v0, v1, v2, v3 = w0[r], w1[r], w2[r], w3[r]
+            a[r] += (a0 * v0 + a1 * v1) + (a2 * v2 + a3 * v3)
+            b[r] += (b0 * v0 + b1 * v1) + (b2 * v2 + b3 * v3)
+            c[r] += (c0 * v0 + c1 * v1) + (c2 * v2 + c3 * v3)
+            d[r] += (d0 * v0 + d1 * v1) + (d2 * v2 + d3 * v3)
+    none = np.float32(0.0)
+    first_holed = (n_plain + 3) // 4 * 4
+    for f in range(first_holed, first_holed + n_features - n_plain):
+        under, over = low[f], high[f]
+        ya, yb, yc, yd = Y[f, q], Y[f, q + 1], Y[f, q + 2], Y[f, q + 3]
+        for r in range(count):
+            gap = max(max(under[r] - ya, ya - over[r]), none)
+            a[r] += gap * gap
+            gap = max(max(under[r] - yb, yb - over[r]), none)
+            b[r] += gap * gap
+            gap = max(max(under[r] - yc, yc - over[r]), none)
+            c[r] += gap * gap
+            gap = max(max(under[r] - yd, yd - over[r]), none)
+            d[r] += gap * gap
+
+
+@njit(cache=True, nogil=True)
+def _most_within(reach, n_features, scale, plain, whole):
+    """The largest that `_multiply` may find for a row within reach; see the top of this file."""
+    margin = _share(n_features) * whole + n_features * 2.0**-120 * (1.0 + whole)
+    within = reach * (1.0 + (n_features + 8) * 2.0**-52) + n_features * 2.0**-1073
+    most = scale * scale * within - plain + margin
+    return np.float32(most + abs(most) * 2.0**-22)
+
+
+# -- rows within reach -------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def _note_ends(heap, who, far, order, count):
+    """Keep the K smallest ends, and their rows; of equal ends those of the smaller rows."""
+    for r in range(count):
+        if far[r] <= heap[0] and (far[r] < heap[0] or order[r] < who[0]):
+            _replace_top(heap, who, far[r], order[r])
 
 
 @njit(cache=True, nogil=True)
@@ -180,8 +339,39 @@ def _replace_top(heap, who, value, row):
 @njit(cache=True, nogil=True)
 def _grown(array, used, size):
     larger = np.empty(size, array.dtype)
-    larger[:used] = array[:used]
+    for i in range(used):
+        larger[i] = array[i]
     return larger
+
+
+@njit(cache=True, nogil=True)
+def _first_reach(rows, metric, X, begins, nearest_ends, ending):
+    """Step 1: every point's nearest block, whose rows give a first reach.
+
+    Leaves where blocks begin in begins, which may hold those of some blocks at a time only.
+    """
+    n_points, at_once = begins.shape
+    n_blocks = rows.block_at.shape[0] - 1
+    nearest = np.full(n_points, -1, np.int64)
+    if metric == PRECOMPUTED:  # distances are given: nothing to pass over
+        begins[:] = -np.inf
+        return nearest
+    least = np.full(n_points, np.inf)
+    near = np.empty(BLOCK)
+    far = np.empty(max(BLOCK, at_once))
+    for start in range(0, n_blocks, at_once):
+        count = min(at_once, n_blocks - start)
+        for p in range(n_points):
+            _bound(rows, rows.block_boxes, metric, X[p], start, start + count, begins[p], far)
+            for block in range(count):
+                if begins[p, block] < least[p] or nearest[p] < 0:
+                    least[p] = begins[p, block]
+                    nearest[p] = start + block
+    for p in range(n_points):
+        start, stop = rows.block_at[nearest[p]], rows.block_at[nearest[p] + 1]
+        _bound(rows, rows.boxes, metric, X[p], start, stop, near, far)
+        _note_ends(nearest_ends[p], ending[p], far, rows.order[start:], stop - start)
+    return nearest
 
 
 @njit(cache=True, nogil=True)
@@ -194,29 +384,97 @@ def near_rows(rows, metric, X, n_neighbors, limit):
     whose distances are at least bound; no candidate beyond distance reach[p] can be the
     point's K-th nearest in any world.
     """
-    n_points = X.shape[0]
-    ptr = np.zeros(n_points + 1, np.int64)
-    near = np.empty(BLOCK)
-    far = np.empty(BLOCK)
+    n_points, n_features = X.shape[0], rows.base.shape[1]
+    n_blocks = rows.block_at.shape[0] - 1
+    at_once = max(1, min(n_blocks, _BEGINS // n_points))
+    begins = np.empty((n_points, at_once))
+    ends = np.empty(at_once)
     nearest_ends = np.full((n_points, n_neighbors), np.inf)  # one max-heap per point
     ending = np.full((n_points, n_neighbors), rows.base.shape[0])  # the rows that end there
+    active = np.empty(n_points, np.int64)
+    near = np.empty(BLOCK)
+    far = np.empty(BLOCK)
+    # Room for a product.
+    by_product = (
+        metric == EUCLIDEAN
+        and n_points >= _SEVERAL
+        and _LEAST_PLAIN <= n_features <= _MOST_FEATURES
+    )
+    tried = np.zeros(2, np.int64)  # products of points and blocks without and with holes
+    useful = np.zeros(2, np.int64)  # how many of them left few rows
+    width = n_features + 3 if by_product else 0
+    centre = np.empty(n_features)
+    place = np.empty(n_features, np.int64)
+    low = np.zeros((width, BLOCK), np.float32)
+    high = np.zeros((width, BLOCK), np.float32)
+    norms = np.zeros(BLOCK, np.float32)
+    sizes = np.empty(BLOCK, np.float32)
+    Y = np.zeros((width, n_points if by_product else 0), np.float32)
+    columns = np.ascontiguousarray(X.T) if by_product else X[:0]
+    plain = np.empty(n_points)
+    whole = np.empty(n_points)
+    sums = np.empty((4, BLOCK), np.float32)
     # Step 1: a first reach.
-    begins, nearest_block = _begin(rows, metric, X, nearest_ends, ending)
+    nearest_block = _first_reach(rows, metric, X, begins, nearest_ends, ending)
     # Step 2: the rows of every block that begins within reach.
     found = np.empty(4096, np.int64)
     found_row = np.empty(4096, np.int64)
     found_bound = np.empty(4096)
     n_found = 0
-    for block in range(begins.shape[1]):  # its rows meet all points while they are in the cache
-        first = rows.block_at[block]
-        count = rows.block_at[block + 1] - first
+    for block in range(n_blocks):  # its rows meet all points while they are in the cache
+        column = block % at_once
+        if column == 0 and n_blocks > at_once and metric != PRECOMPUTED:
+            for p in range(n_points):
+                _bound(rows, rows.block_boxes, metric, X[p], block,
+                       min(block + at_once, n_blocks), begins[p], ends)  # fmt: skip
+        n_active = 0
         for p in range(n_points):
+            active[n_active] = p
+            n_active += begins[p, column] <= nearest_ends[p, 0]
+        start, stop = rows.block_at[block], rows.block_at[block + 1]
+        count = stop - start
+        rounded = 0  # for so many of the points, a product shows which rows may be near
+        scale, n_plain = 1.0, 0
+        holed = 0
+        for f in range(n_features):
+            holed |= rows.holed[block, f]
+        if (
+            by_product
+            and n_active >= _SEVERAL
+            and n_features >= (_LEAST_HOLED if holed else _LEAST_PLAIN)
+            and useful[holed] * _USEFUL >= tried[holed]
+        ):
+            rounded = n_active // 4 * 4
+            tried[holed] += rounded
+            scale, n_plain = _round_block(rows, block, centre, place, low, high, norms, sizes)
+            _round_points(columns, active[:rounded], centre, scale, place, n_plain, Y, plain,
+                          whole)  # fmt: skip
+        for q in range(n_active):
+            p = active[q]
             heap = nearest_ends[p]
-            if begins[p, block] > heap[0]:
-                continue
-            _bound_rows(rows, metric, X[p], first, count, near, far)
+            n_near = count
+            if q < rounded:
+                if q % 4 == 0:
+                    _multiply(low, high, norms, Y, q, n_plain, n_features, count, sums)
+                own = sums[q % 4]
+                most = _most_within(heap[0], n_features, scale, plain[q], whole[q])
+                n_near = 0
+                for r in range(count):
+                    n_near += not own[r] > most  # nor if it is not a number
+                useful[holed] += n_near * _FEW <= count
+                if n_near == 0:
+                    continue
+                if n_near * _FEW <= count:
+                    for r in range(count):
+                        near[r] = np.inf
+                        far[r] = np.inf
+                        if not own[r] > most:
+                            _bound(rows, rows.boxes, metric, X[p], start + r, start + r + 1,
+                                   near[r:], far[r:])  # fmt: skip
+            if n_near * _FEW > count:
+                _bound(rows, rows.boxes, metric, X[p], start, stop, near, far)
             if block != nearest_block[p]:
-                _note_ends(heap, ending[p], far, rows.order[first:], count)
+                _note_ends(heap, ending[p], far, rows.order[start:], count)
             top = heap[0]
             n_near = 0
             for r in range(count):
@@ -224,7 +482,7 @@ def near_rows(rows, metric, X, n_neighbors, limit):
             if n_near == 0:
                 continue
             if n_found > limit and n_points > 1:
-                return ptr[:0], found_row[:0], found_bound[:0], nearest_ends[:0, 0].copy()
+                return found[:0], found_row[:0], found_bound[:0], nearest_ends[:0, 0].copy()
             if n_found + count > found.shape[0]:
                 size = 2 * (n_found + count)
                 found = _grown(found, n_found, size)
@@ -232,11 +490,12 @@ def near_rows(rows, metric, X, n_neighbors, limit):
                 found_bound = _grown(found_bound, n_found, size)
             for r in range(count):  # written in any case, kept if near
                 found[n_found] = p
-                found_row[n_found] = rows.order[first + r]
+                found_row[n_found] = rows.order[start + r]
                 found_bound[n_found] = near[r]
                 n_found += near[r] <= top
     # Step 3: count what is within the final reach, copy it point by point, sort.
     reach = nearest_ends[:, 0].copy()
+    ptr = np.zeros(n_points + 1, np.int64)
     for i in range(n_found):
         p = found[i]
         ptr[p + 1] += _is_near(found_bound[i], found_row[i], reach[p], ending[p, 0])
@@ -263,34 +522,63 @@ def _is_near(bound, row, reach, last):
 
 @njit(cache=True, nogil=True)
 def _ascending(n_rows, ptr, row, bound):
-    """Sort every point's rows, and their bounds with them: equal distances go by that order."""
-    marks = np.zeros(n_rows // 64 + 1, np.uint64)  # one bit per row
-    bound_of = np.empty(n_rows)
+    """Sort every point's rows, and their bounds with them: equal distances go by that order.
+
+    Few rows by insertion, others digit by digit, from the last one.
+    """
+    bits = 1
+    while n_rows >> bits:
+        bits += 1
+    n_digits = (bits + 8) // 9
+    width = (bits + n_digits - 1) // n_digits
+    mask = (1 << width) - 1
+    counts = np.empty(mask + 2, np.int64)
+    most = 0
     for p in range(ptr.shape[0] - 1):
-        for i in range(ptr[p], ptr[p + 1]):
-            marks[row[i] // 64] |= np.uint64(1) << np.uint64(row[i] % 64)
-            bound_of[row[i]] = bound[i]
-        at = ptr[p]
-        for word in range(marks.shape[0]):
-            left = marks[word]
-            marks[word] = np.uint64(0)
-            while left != np.uint64(0):
-                lowest = left & (~left + np.uint64(1))
-                left ^= lowest
-                row[at] = 64 * word + _BIT[lowest % np.uint64(67)]
-                bound[at] = bound_of[row[at]]
-                at += 1
+        most = max(most, ptr[p + 1] - ptr[p])
+    keys = np.empty(most, np.int64)  # a row, and behind it where its bound is
+    spare = np.empty(most, np.int64)
+    bounds = np.empty(most)
+    for p in range(ptr.shape[0] - 1):
+        first, n = ptr[p], ptr[p + 1] - ptr[p]
+        if n <= _INSERTION:
+            for i in range(first + 1, first + n):
+                moved, value = row[i], bound[i]
+                at = i
+                while at > first and row[at - 1] > moved:
+                    row[at] = row[at - 1]
+                    bound[at] = bound[at - 1]
+                    at -= 1
+                row[at] = moved
+                bound[at] = value
+            continue
+        for i in range(n):
+            keys[i] = row[first + i] << 32 | i
+            bounds[i] = bound[first + i]
+        for shift in range(32, 32 + bits, width):
+            for b in range(mask + 2):
+                counts[b] = 0
+            for i in range(n):
+                counts[((keys[i] >> shift) & mask) + 1] += 1
+            for b in range(1, mask + 2):
+                counts[b] += counts[b - 1]
+            for i in range(n):
+                bucket = (keys[i] >> shift) & mask
+                spare[counts[bucket]] = keys[i]
+                counts[bucket] += 1
+            keys, spare = spare, keys
+        for i in range(n):
+            row[first + i] = keys[i] >> 32
+            bound[first + i] = bounds[keys[i] & 0xFFFFFFFF]
 
 
 @njit(cache=True, nogil=True)
 def bounds_of_row(rows, metric, X, place):
     """A lower bound of every point's distance to the row that stands at a place in the order."""
     found = np.empty(X.shape[0])
-    near = np.empty(1)
     far = np.empty(1)
     for p in range(X.shape[0]):
-        _bound_rows(rows, metric, X[p], place, 1, near, far)
-        found[p] = near[0]
+        _bound(rows, rows.boxes, metric, X[p], place, place + 1, found[p:], far)
     return found
 
 

@@ -64,6 +64,7 @@ class Rows(NamedTuple):
     block_at: Ints  # (B + 1) where each block begins in order
     boxes: Boxes  # of the rows, in that order
     block_boxes: Boxes  # of the blocks
+    holed: npt.NDArray[np.bool_]  # (B, d) whether some box of a block has a width in a column
     sparse: Sparse
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.row_arrays import RowArrays, distinct, runs, starts_of
-from cpclean.data.rows import Floats
+from cpclean.data.rows import Bools, Floats
 from cpclean.queries.blocks import in_blocks
 from cpclean.queries.kernel_arrays import (
     ASCENDING,
@@ -108,6 +108,7 @@ def prepare_changed(old: IncompleteDataset, new: IncompleteDataset, row: int) ->
                 weights=arrays.weights,
                 boxes=_with_box(rows.boxes, place, low, high),
                 block_boxes=_with_box(rows.block_boxes, block, around_low, around_high),
+                holed=_with_holes(rows.holed, block, low != high),
                 sparse=_more_sparse(rows.sparse, new),
             )
         ),
@@ -143,6 +144,7 @@ def _kernel_rows(data: IncompleteDataset) -> Rows:
                 np.minimum.reduceat(low, at[:-1], axis=1),
                 np.maximum.reduceat(high, at[:-1], axis=1),
             ),
+            holed=_holed(low, high, at, narrow),
             sparse=_sparse(data),
         )
     )
@@ -223,6 +225,22 @@ def _with_box(boxes: Boxes, place: int, low: Floats, high: Floats) -> Boxes:
     changed = Boxes(*(array.copy() for array in boxes))
     for array, column in zip(changed, own, strict=True):
         array[:, place] = column[:, 0]
+    return changed
+
+
+def _holed(low: Floats, high: Floats, at: Ints, narrow: int) -> Bools:
+    """In which columns the boxes of each block have a width; those of the first rows have none."""
+    found = np.zeros((len(at) - 1, len(low)), dtype=bool)
+    first = int(np.searchsorted(at, narrow))
+    if first < len(found):
+        width = low[:, narrow:] != high[:, narrow:]
+        found[first:] = np.logical_or.reduceat(width, at[first:-1] - narrow, axis=1).T
+    return found
+
+
+def _with_holes(holed: Bools, block: int, own: Bools) -> Bools:
+    changed = holed.copy()
+    changed[block] |= own
     return changed
 
 
