@@ -34,6 +34,18 @@ def test_the_first_is_asked_and_gains_fall(seed: int, strategy: str) -> None:
     assert rows_to_ask(session) == []
 
 
+def test_rounding_is_no_gain_and_orders_nothing() -> None:
+    n_nothing = 0
+    for seed in range(30):
+        data, points, k = problem(seed)
+        found = ranking(CleaningSession(data, points, k))
+        nothing = [one.row for one in found if one.gain < 1e-13]
+        n_nothing += len(nothing)
+        assert all(one.gain == 0.0 for one in found if one.row in nothing)
+        assert nothing == sorted(nothing) == [one.row for one in found][len(found) - len(nothing) :]
+    assert n_nothing > 50
+
+
 def test_skipped_rows_are_not_listed() -> None:
     rows = [[[0.0], [5.0]], [[1.0], [7.0]], [[6.0]]]
     data = IncompleteDataset(rows, ["a", "b", "b"])

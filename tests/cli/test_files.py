@@ -241,8 +241,10 @@ def test_validation_rows_that_all_have_holes(verb, files):
 @each_verb
 def test_a_column_of_another_kind_in_the_validation_rows(verb, files):
     _, _, val = frames()
-    val.assign(income="much").to_csv(files["val"], index=False)
-    refused(asked(verb, files), r"column 'income' is numeric in the training table, but here it is")
+    val["income"] = [*val["income"].astype(str)[:-1], "much"]
+    val.to_csv(files["val"], index=False)
+    told = r"column 'income' is numeric in the training table, but here it is categorical and holds"
+    refused(asked(verb, files), rf"{told} 'much' in row {len(val) - 1}\. Convert it first")
 
 
 @pytest.mark.parametrize("verb", ["inspect", "rank", "simulate"])

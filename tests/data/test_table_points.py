@@ -68,7 +68,8 @@ def test_unseen_categories_are_counted() -> None:
         (POINTS.assign(extra=1), "columns must be those of the training table: not expected 'ext"),
         (POINTS[FEATURES[::-1]], r"in another order; select them as frame\[list\(table.names\)\]"),
         (POINTS.assign(age=["18", "40"]), "'age' is numeric in the training table, but here it is "
-         "categorical and holds '18'. Convert it first"),
+         "categorical and holds '18' in row 0. Convert it first"),
+        (POINTS.assign(age=["18", "old"]), "here it is categorical and holds 'old' in row 1"),
         (POINTS.assign(city=[1, 2]), "'city' is categorical .* here it is numeric and holds 1"),
         (POINTS.assign(age=POINTS["since"]), "'age' is numeric .* here it is date and holds"),
         (POINTS.assign(since=pd.to_timedelta([1, 2])), "'since' is date .* here it is duration"),

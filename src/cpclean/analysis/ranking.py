@@ -85,15 +85,19 @@ def ranking(session: CleaningSession) -> list[Ranked]:
     names = view.questions.row
     if view.table is not None:
         names = view.table.rows_kept[names]
+    # What is left of nothing by rounding is nothing, and puts no row before another.
+    helps, scores = view.question_gains > NOISE, _scores(view)
+    gains = np.where(helps, view.question_gains, 0.0)
+    scores = np.where(helps | np.isinf(scores), scores, 0.0)
     return [
         Ranked(
             row := int(view.questions.row[number]),
             view.questions.column[number],
-            float(view.question_gains[number]),
+            float(gains[number]),
             _candidates(view, row, number),
             tuple(view.cells(row)),
         )
-        for number in _best_first(_scores(view), view.askable, names).tolist()
+        for number in _best_first(scores, view.askable, names).tolist()
     ]
 
 

@@ -139,16 +139,20 @@ def _checked(weights: Any, size: int, column: Column) -> Floats:
         array = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError) as problem:
         raise TableError(
-            f"the prior of column {column.name!r} must give {size} numbers; got {weights!r}."
+            f"the prior of column {column.name!r} must give {size} numbers; got {weights!r}.",
+            column=column.name,
         ) from problem
     if array.shape != (size,) or not np.isfinite(array).all() or (array < 0).any():
+        shape = "" if array.shape == (size,) else f" of shape {array.shape}"
         raise TableError(
             f"the prior of column {column.name!r} must give {size} weights, finite and not "
-            f"negative; got {array}."
+            f"negative; got {np.array2string(array, threshold=9)}{shape}.",
+            column=column.name,
         )
     if array.sum() <= 0:
         raise TableError(
-            f"the prior of column {column.name!r} sums to nothing: no candidate has a weight."
+            f"the prior of column {column.name!r} sums to nothing: no candidate has a weight.",
+            column=column.name,
         )
     return array
 

@@ -291,8 +291,8 @@ def _prior_of(given: Any, *, in_dict: bool = False) -> Any:
         return given
     raise TableError(
         'completions must be "observed", "uniform", "holoclean", a function (column, values, '
-        "observed, observed) -> weights, or a dict from column to one of these or to weights; got "
-        f"{given!r}.",
+        "observed, observed once more) -> weights, or a dict from column to one of these or to "
+        f"weights; got {given!r}.",
         field="completions",
     )
 

@@ -65,12 +65,27 @@ def _read_as(theirs: Column, mine: Column) -> Column:
     ):
         kinds |= {"numeric", "boolean"}
     if theirs.kind not in kinds:
+        row = _first_odd(theirs, "numeric" in kinds)
         raise TableError(
             f"column {mine.name!r} is {mine.kind} in the training table, but here it is "
-            f"{theirs.kind} and holds {theirs.shown(theirs.observed[0])!r}. Convert it first.",
+            f"{theirs.kind} and holds {theirs.shown(theirs.values[row])!r} in row {row}. Convert "
+            "it first.",
             column=mine.name,
+            rows=(row,),
         )
     return as_kind(theirs, mine.kind)
+
+
+def _first_odd(column: Column, wants_numbers: bool) -> int:
+    """The first row with a value; where numbers are wanted, the first with another text."""
+    rows = np.flatnonzero(~column.missing).tolist()
+    if wants_numbers:
+        for row in rows:
+            try:
+                float(column.shown(column.values[row]))
+            except (TypeError, ValueError):
+                return int(row)
+    return int(rows[0])
 
 
 def _difference(mine: tuple[str, ...], theirs: tuple[str, ...]) -> str:
