@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy.typing as npt
 
 from cpclean.cleaning.gathered import Gathered, can_gather
-from cpclean.cleaning.ground import Features, Ground
+from cpclean.cleaning.ground import Ground, KnownRow
 from cpclean.cleaning.kept_query import KeptQuery, rarest_known
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.points import Points
@@ -114,25 +114,28 @@ class Basis:
         votes = self.votes.with_halves()
         return replace(self, votes=votes, kept=votes if self.kept is self.votes else self.kept)
 
-    def changed(self, row: int, features: Features, candidate: int | None) -> Basis:
+    def changed(self, row: int, known: KnownRow, candidate: int | None) -> Basis:
         """The same with other knowledge about a row, which `prepared_for` has seen."""
-        ground, place = self.ground.with_row(row, features), self.place(row)
+        ground, place, features = self.ground.with_row(row, known), self.place(row), known.features
         if place is None:
             return replace(self, ground=ground)
 
         def edit(data: IncompleteDataset) -> IncompleteDataset:
+            return data.unpin(place) if features is None else data.known_as(place, known.now)
+
+        def edit_uniform(data: IncompleteDataset) -> IncompleteDataset:
             return data.unpin(place) if features is None else data.given(place, features)
 
-        kept = votes = self.kept.changed(place, edit, candidate)
+        votes = kept = self.votes.changed(place, edit, candidate)
         if self.votes is not self.kept:
-            votes = self.votes.changed(place, edit, candidate)
+            kept = self.kept.changed(place, edit_uniform, candidate)
         return replace(self, ground=ground, votes=votes, kept=kept)
 
-    def prepared_for(self, row: int, features: Features) -> Basis:
+    def prepared_for(self, row: int, known: KnownRow) -> Basis:
         """The same about rows among which a row is, if it comes near with such knowledge."""
         if self.gathered is None:
             return self
-        return self.about(self.gathered.knowing(self.ground, row, features))
+        return self.about(self.gathered.knowing(self.ground, row, known))
 
     def about(self, gathered: Gathered) -> Basis:
         """The same about these rows: those that there are, and more."""

@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from cpclean.cleaning.basis import Basis
 from cpclean.cleaning.gathered import Gathered
-from cpclean.cleaning.ground import Features, Ground
+from cpclean.cleaning.ground import Features, Ground, KnownRow
 from cpclean.cleaning.kept_query import KeptQuery
 from cpclean.cleaning.point_gains import PointGains
 from cpclean.data.incomplete import IncompleteDataset, Ints
@@ -305,13 +305,14 @@ class Board:
         """
         self._sure_now = None
         before, was = self.ground.stored_row(row), self._settled.copy()
-        self._move_to(self._basis.prepared_for(row, features))
-        after = self._basis.changed(row, features, candidate)
+        known = self.ground.known_row(row, features)
+        self._move_to(self._basis.prepared_for(row, known))
+        after = self._basis.changed(row, known, candidate)
         place = after.place(row)
         points = np.empty(0, np.int64)
         if place is not None:
             affected = self._affected(after.kept.query, place)
-            if within(after.ground.stored_row(row), before):
+            if within(known.now, before):
                 affected &= ~self._certain
             points = np.flatnonzero(affected)
             if self._index is not None and self._cells is not None:
@@ -324,11 +325,12 @@ class Board:
 
     def would_settle(self, row: int, features: Features, candidate: int | None) -> Ints:
         """The points that such a change would settle, numbered as in X; it is not made."""
-        basis = self._ready_for(row, features, candidate)
+        known = self.ground.known_row(row, features)
+        basis = self._ready_for(row, known, candidate)
         place = basis.place(row)
         if place is None:
             return np.empty(0, np.int64)
-        after = basis.changed(row, features, candidate).kept
+        after = basis.changed(row, known, candidate).kept
         # A sure point is looked at again, too: an answer may open it.
         bound = np.minimum(basis.kept.query.nearest(place), after.query.nearest(place))
         (open_,) = np.nonzero((bound <= self._reach) & ~self._certain)
@@ -369,13 +371,13 @@ class Board:
             self._move_to(self._basis.about(self._basis.gathered.again(points)))
             self._look(points)
 
-    def _ready_for(self, row: int, features: Features, candidate: int | None) -> Basis:
+    def _ready_for(self, row: int, known: KnownRow, candidate: int | None) -> Basis:
         """The basis, or an equal one that has gathered what matters after such a change."""
-        ready = self._basis.prepared_for(row, features)
+        ready = self._basis.prepared_for(row, known)
         if ready.gathered is None or row not in ready.gathered.beyond:
             return self._basis
         trial = self.copy()
-        trial.change(row, features, candidate)
+        trial.change(row, known.features, candidate)
         assert trial._basis.gathered is not None
         return ready.about(ready.gathered.with_rows(trial._basis.gathered.rows))
 

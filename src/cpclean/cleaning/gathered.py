@@ -20,9 +20,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from cpclean.cleaning.ground import Features, Ground
+from cpclean.cleaning.ground import Ground, KnownRow
 from cpclean.data.incomplete import IncompleteDataset, Ints
-from cpclean.data.rows import Floats, StoredCell, StoredRow
+from cpclean.data.rows import Floats, StoredCell, StoredRow, narrowed
 from cpclean.data.spaces.fitted_map import FittedMap
 from cpclean.queries.gather import Around, around, around_if_few, union
 from cpclean.queries.geometry import METRICS
@@ -84,7 +84,7 @@ class Gathered:
             if place is None:
                 continue
             if one.features is not None:
-                known[place] = start.row_given(place, one.features)
+                known[place] = narrowed(start.stored_row(place), one.features)
             else:
                 known[place] = _equally_likely(one.now) if uniform else one.now
         return start.knowing(known)
@@ -95,14 +95,13 @@ class Gathered:
 
     # -- answers that are no candidates ----------------------------------------------------
 
-    def knowing(self, ground: Ground, row: int, features: Features) -> Gathered:
+    def knowing(self, ground: Ground, row: int, known: KnownRow) -> Gathered:
         """The same with other knowledge about a row, which is added if it may come near."""
-        now = ground.row_given(row, features)
-        if features is None or not self._is_beyond(ground, row, now):
+        if known.features is None or not self._is_beyond(ground, row, known.now):
             return replace(self, beyond=self.beyond - {row}) if row in self.beyond else self
         after = replace(self, beyond=self.beyond | {row})
         if self.place(row) is None:
-            bounds = self.alone(ground, row, now).nearest(0)
+            bounds = self.alone(ground, row, known.now).nearest(0)
             if (bounds <= self.around.reach).any():
                 return after.with_rows(np.array([row]))
         return after

@@ -14,7 +14,7 @@ import numpy as np
 
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.row_arrays import n_candidates
-from cpclean.data.rows import StoredRow
+from cpclean.data.rows import StoredRow, narrowed
 
 # What is known about a row, by column of the space; None if that is nothing.
 Features = Mapping[int, float] | None
@@ -22,10 +22,10 @@ Features = Mapping[int, float] | None
 
 @dataclass(frozen=True)
 class KnownRow:
-    """A row about which something is known."""
+    """A row as it is known now, and what is known: None if nothing, or before there was a board."""
 
     now: StoredRow
-    features: Features = None  # None if it was known before there was a board
+    features: Features = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,28 +71,27 @@ class Ground:
         """A row as it is known now."""
         return self.told[row].now if row in self.told else self.start.stored_row(row)
 
-    def row_given(self, row: int, features: Features) -> StoredRow:
-        """A row of which this would be known, and nothing else."""
-        if features is None:
-            return self.start.stored_row(row)
-        return self.start.row_given(row, features)
-
     def count(self, row: int) -> int:
         """How many candidates a row has now; 2**62 if there are even more."""
         if row in self.told:
             return n_candidates(self.told[row].now)
         return int(self.start.candidate_counts[row])
 
-    def with_row(self, row: int, features: Features) -> Ground:
+    def known_row(self, row: int, features: Features) -> KnownRow:
+        """A row of which this would be known, and nothing else."""
+        start = self.start.stored_row(row)
+        return KnownRow(start if features is None else narrowed(start, features), features)
+
+    def with_row(self, row: int, known: KnownRow) -> Ground:
         """The same with other knowledge about a row."""
         told, rows, counts = {**self.told}, self.rows, self.counts
         place = np.flatnonzero(rows == row) if row in told else np.empty(0, np.int64)
-        if features is None:
+        if known.features is None:
             told.pop(row, None)
             rows, counts = np.delete(rows, place), np.delete(counts, place)
         else:
-            told[row] = KnownRow(self.row_given(row, features), features)
-            left = n_candidates(told[row].now)
+            told[row] = known
+            left = n_candidates(known.now)
             if len(place):
                 counts = counts.copy()
                 counts[place] = left

@@ -134,7 +134,8 @@ def pick(plan: Plan, situation: Situation, askable: npt.NDArray[np.bool_], board
         scores = np.asarray(scored, dtype=np.float64)
     except (TypeError, ValueError):
         scores = np.empty(0)
-    if scores.shape != situation.gain.shape or np.isnan(scores[askable]).any():
+    unknown = np.isnan(scores)
+    if scores.shape != situation.gain.shape or (unknown.any() and unknown[askable].any()):
         raise CPCleanError(
             f"a strategy must return {len(situation.gain)} scores, one per question, and none of "
             f"them NaN; got {scored!r}."
@@ -143,7 +144,7 @@ def pick(plan: Plan, situation: Situation, askable: npt.NDArray[np.bool_], board
     best = scores.max(initial=-np.inf)
     if best == -np.inf:
         return -1
-    if plan.by_gain and situation.gain[askable].max() <= NOISE:
+    if plan.by_gain and np.where(askable, situation.gain, -np.inf).max() <= NOISE:
         return _to_finish(situation, askable, board)
     return int(np.argmax(scores >= best - _EQUAL * abs(best) - _ROUNDING))
 

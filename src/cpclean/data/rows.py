@@ -217,12 +217,18 @@ def within(new: StoredRow, old: StoredRow) -> bool:
     return not cells and bool(same.all())
 
 
-def boxed(new: StoredRow, old: StoredRow) -> bool:
-    """Whether a row lies between the least and the greatest values of another, in every column."""
-    low, high = old.base.copy(), old.base.copy()
-    for cell in old.cells:
+def box(row: StoredRow) -> tuple[Floats, Floats]:
+    """The least and the greatest value of a row in every column."""
+    low, high = row.base.copy(), row.base.copy()
+    for cell in row.cells:
         low[cell.start : cell.stop] = cell.values.min(axis=0)
         high[cell.start : cell.stop] = cell.values.max(axis=0)
+    return low, high
+
+
+def boxed(new: StoredRow, old: StoredRow) -> bool:
+    """Whether a row lies between the least and the greatest values of another, in every column."""
+    low, high = box(old)
     if ((new.base < low) | (new.base > high)).any():
         return False
     return all(
@@ -265,6 +271,8 @@ def _narrowed_cell(cell: StoredCell, known: Mapping[int, float]) -> StoredCell:
         agree[:] = True
     values, weights = cell.values[agree], cell.weights[agree]
     values[:, columns] = wanted
+    if len(values) == 1:
+        return StoredCell(cell.start, values, np.ones(1))
     _, first, group = np.unique(values, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first)  # distinct values in order of appearance
     values, weights = values[first[order]], np.bincount(group.ravel(), weights)[order]

@@ -9,7 +9,7 @@ import numpy as np
 
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.row_arrays import RowArrays, distinct, runs, starts_of
-from cpclean.data.rows import Bools, Floats
+from cpclean.data.rows import Bools, Floats, box
 from cpclean.queries.blocks import in_blocks
 from cpclean.queries.kernel_arrays import (
     ASCENDING,
@@ -89,7 +89,7 @@ def prepare_changed(old: IncompleteDataset, new: IncompleteDataset, row: int) ->
     """Prepare data that differs from other, prepared data in one row: O(N d), mostly copying."""
     before = prepared_rows(old)
     rows = before.rows
-    low, high = _row_box(new, row)
+    low, high = box(new.stored_row(row))
     place = before.place[row]
     block = int(np.searchsorted(rows.block_at, place, side="right")) - 1
     around_low = np.minimum(rows.block_boxes.low[:, block], low)
@@ -169,11 +169,6 @@ def _ordered(arrays: RowArrays) -> tuple[Ints, Ints, Floats, Floats, int]:
     place = np.searchsorted(rows, order[narrow:])
     below[:, narrow:], above[:, narrow:] = low[:, place], high[:, place]
     return order, at, below, above, narrow
-
-
-def _row_box(data: IncompleteDataset, row: int) -> tuple[Floats, Floats]:
-    low, high = data.arrays.take(np.array([row])).boxes()
-    return low[:, 0], high[:, 0]
 
 
 def _spans(data: IncompleteDataset) -> Ints:
