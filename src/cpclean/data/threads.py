@@ -12,6 +12,7 @@ from __future__ import annotations
 import _thread
 import atexit
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -103,6 +104,7 @@ class _Round(Generic[Piece, Result]):
             self._at_work.append(ended)
 
     def _run(self, ended: _thread.LockType) -> None:
+        _be_followed()
         try:
             while not self.stopped and (place := next(self._places)) < len(self._pieces):
                 self._results[place] = self._work(self._pieces[place])
@@ -128,6 +130,12 @@ class _Round(Generic[Piece, Result]):
         if self._problems:
             raise self._problems[min(self._problems)]
         return self._results
+
+
+def _be_followed() -> None:
+    """Let debuggers, profilers and coverage see this thread, as those of `threading`."""
+    sys.settrace(threading.gettrace())
+    sys.setprofile(threading.getprofile())
 
 
 def _worker() -> SimpleQueue[Callable[[], None]]:
