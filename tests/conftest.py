@@ -17,8 +17,9 @@ sys.dont_write_bytecode = False
 # Helpers that assert: a failure shows the values there too.
 pytest.register_assert_rewrite("classifier.samples", "queries.samples")
 
-# No deadline: the first example of a test may compile a kernel.
-settings.register_profile("default", deadline=None)
+# No deadline: the first example of a test may compile a kernel. Other examples every time, but half
+# as many as usual, for people wait.
+settings.register_profile("default", deadline=None, max_examples=50)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 

@@ -33,6 +33,8 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 DATA = "../shared/data"
 SLOW = {"results/priors.md"}  # measures the authors' spaces
+# These take seconds: their Python runs in the slow suite only, together with their commands.
+TOGETHER = {"guides/serving.md", "guides/trust.md"}
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("**/*.md"))]
 BLOCK = re.compile(
     r"(?:^<!-- only parsed: (?P<why>.+?) -->\n+)?"
@@ -69,6 +71,8 @@ def pages_with(language: str) -> list[object]:
     found = []
     for page in PAGES:
         if any(block.language == language for block in blocks(page.read_text("utf-8"))):
+            if language == "python" and name_of(page) in TOGETHER:
+                continue
             marks = [pytest.mark.slow] if name_of(page) in SLOW else []
             found.append(pytest.param(page, id=name_of(page), marks=marks))
     return found
@@ -202,6 +206,7 @@ def test_pages_with_examples_are_found() -> None:
     names = {name_of(page) for page in PAGES}
     wanted = {"index.md", "guides/sessions.md", "how/scan.md", "results/priors.md"}
     assert wanted | {"how/priors.md", "tutorials/table.md"} <= names
+    assert names >= SLOW | TOGETHER
 
 
 def test_a_broken_promise_is_noticed() -> None:

@@ -251,6 +251,7 @@ def run_in_a_new_interpreter(*statements):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_no_dataframes_are_loaded_beyond_what_scikit_learn_loads():
     run_in_a_new_interpreter(
         "import sklearn",

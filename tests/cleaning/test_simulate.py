@@ -220,7 +220,8 @@ print("whole", flush=True)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent differently there")
-@pytest.mark.parametrize("seconds", [0.05, pytest.param(0.131, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("seconds", [0.05, 0.131])
 def test_ctrl_c_gives_what_is_done(seconds: float) -> None:
     command = [sys.executable, "-c", INTERRUPTED, str(seconds)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -121,6 +121,7 @@ def until(stream, text: str) -> str:
     return found
 
 
+@pytest.mark.slow
 @needs_posix
 def test_killed_and_resumed(files):
     process = start()

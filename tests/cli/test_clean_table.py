@@ -229,7 +229,7 @@ def test_excel_there_and_back(files):
 
 def test_from_one_format_to_another(files):
     for out in ("out.tsv", "out.parquet", "out.xlsx", "out.json", "out.csv.gz"):
-        result = run("--out", out, "--oracle", "truth.csv", "--exact")
+        result = run("--out", out, "--oracle", "truth.csv", "--exact", "--budget", "2")
         assert result.exit_code == 0, result.output
         assert Path(out).stat().st_size
     assert pd.read_parquet("out.parquet")["age"].dtype == "Int64"

@@ -102,11 +102,13 @@ def test_demo_is_the_same_for_the_same_seed(demo):
     assert run("demo", "--seed", "1").stdout != demo.stdout
 
 
+@pytest.mark.slow
 def test_demo_with_one_neighbour_says_so():
     text = " ".join(run("demo", "--neighbors", "1").stdout.split())
     assert "from their nearest neighbour in every world" in text
 
 
+@pytest.mark.slow
 def test_demo_in_plain_ascii():
     result = CliRunner(charset="ascii").invoke(main, ["demo"])
     assert result.exit_code == 0, result.output

@@ -295,14 +295,23 @@ def test_both_files_cannot_be_standard_input(verb, files):
     refused(result, r"only one file can be standard input")
 
 
-@each_verb
-@pytest.mark.parametrize("metric", ["manhattan", "chebyshev", "cosine", "linear", "rbf"])
+def all_for_one(values):
+    """All values for the first verb, and one for each other; the rest is in the slow suite."""
+    return [
+        pytest.param(verb, value, marks=[pytest.mark.slow] if others and place else [])
+        for others, verb in enumerate(VERBS)
+        for place, value in enumerate(values)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("verb", "metric"), all_for_one(["manhattan", "chebyshev", "cosine", "linear", "rbf"])
+)
 def test_metrics(verb, files, metric):
     assert asked(verb, files, "--metric", metric).exit_code == 0
 
 
-@each_verb
-@pytest.mark.parametrize("prior", ["uniform", "observed", "holoclean"])
+@pytest.mark.parametrize(("verb", "prior"), all_for_one(["holoclean", "uniform", "observed"]))
 def test_priors(verb, files, prior):
     assert asked(verb, files, "--prior", prior).exit_code == 0
 

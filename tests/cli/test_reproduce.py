@@ -33,6 +33,7 @@ def test_reproduce_quickly(tiny, tmp_path):
     assert (again.stdout, again.stderr) == (result.stdout, "")  # nothing was left to do
 
 
+@pytest.mark.slow
 def test_reproduce_interrupted(tiny, tmp_path, monkeypatch):
     measured, calls = tiny.compare_priors, []
 

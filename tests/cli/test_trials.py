@@ -151,7 +151,7 @@ def test_interrupted(files, monkeypatch):
     assert json.loads(result.stdout)["interrupted"]
 
 
-@pytest.mark.parametrize("points", [(), ("--val", "val")])
+@pytest.mark.parametrize("points", [(), pytest.param(("--val", "val"), marks=pytest.mark.slow)])
 def test_in_a_report(files, tmp_path, monkeypatch, points):
     """The same trials as those of the command, in a section of their own."""
     monkeypatch.setattr(trusting, "N_TRIALS", 1)

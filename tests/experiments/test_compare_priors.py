@@ -121,6 +121,7 @@ def test_label_does_harm_where_its_assumption_fails() -> None:
 # -- the whole run --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_run_is_saved_and_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(priors, "QUICK", TINY)
     out = tmp_path / "out"

@@ -203,6 +203,7 @@ def test_curves_of_one_table_are_panels_of_one_picture() -> None:
     assert "0.95 sure, by relative" not in words
 
 
+@pytest.mark.slow
 def test_reproduce_how_little_is_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(enough, "NEIGHBORS", {"plain": 3})
     monkeypatch.setattr(until_settled, "STRATEGIES", ("all points", "roots"))

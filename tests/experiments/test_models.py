@@ -333,6 +333,7 @@ def test_a_table_without_holes_is_always_sure() -> None:
     assert np.isnan(found["open_same"])
 
 
+@pytest.mark.slow
 def test_sure_labels_are_compared_with_the_truth() -> None:
     found = sure._measure(None, "numbers", "plain, K = 3")
     assert 0.3 < found["sure"] < 0.9

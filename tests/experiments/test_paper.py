@@ -29,6 +29,7 @@ def result(space: Space) -> dict[str, object]:
     return dict(paper.measured(space))
 
 
+@pytest.mark.slow
 def test_ways_are_measured_as_they_are_named(space: Space, result: dict[str, object]) -> None:
     assert result["default"] == round(world_accuracy(space.default, space), 6)
     assert result["closest"] == round(world_accuracy(space.closest_world(), space), 6)

@@ -108,6 +108,7 @@ def test_an_answer_is_about_rows_that_were_not_learnt_from(monkeypatch: Any) -> 
     assert answer(truth, Variant(LeafSpace(**SMALL), 5), 4).certain.all()  # without any hole
 
 
+@pytest.mark.slow
 def test_a_run_is_printed_and_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     few = {"": VARIANTS[""], "trees": {"5": Variant(LeafSpace(n_trees=5))}}
     few["neighbours"] = {"chosen": VARIANTS["neighbours"]["chosen"]}

@@ -70,6 +70,7 @@ def test_it_opens_as_it_was(project, monkeypatch):
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 def test_another_process_asks_the_same(tmp_path):
     project = made()
     session = project.session()

@@ -5,6 +5,7 @@ from uuid import uuid4
 import numpy as np
 import pytest
 from projects.making import make_project
+from slow_cases import rest_slow
 
 from cpclean.storage.events import NewEvent
 from cpclean.storage.following import Follower
@@ -51,7 +52,7 @@ class Person:
         return True
 
 
-@pytest.mark.parametrize("answers_per_row", [1, 2])
+@pytest.mark.parametrize("answers_per_row", rest_slow([2, 1]))
 def test_people_clean_together(empty_storage, answers_per_row):
     storage = empty_storage
     storage.create(make_project(answers_per_row=answers_per_row))

@@ -1,5 +1,7 @@
 """Projects to test the page with."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 from projects.making import settings_of
@@ -12,6 +14,12 @@ from cpclean.storage.opening import open_storage
 
 def small_project(n_dirty=40, n_points=12, **settings):
     """Rows 0 to n_dirty - 1 lack "size", every third of them "town" too; labels are noise."""
+    made = _small_project(n_dirty, n_points)
+    return made.with_settings(settings_of(**settings)) if settings else made
+
+
+@cache
+def _small_project(n_dirty, n_points):
     rng = np.random.default_rng(0)
     n = n_dirty + 10
     frame = pd.DataFrame(
@@ -33,7 +41,7 @@ def small_project(n_dirty=40, n_points=12, **settings):
     frame.loc[: n_dirty - 1 : 3, "town"] = None
     table = IncompleteTable(frame, label="y", repairs={"size": [0, 10, 20]})
     labels = np.where(rng.random(n_points) < 0.5, "yes", "no")
-    return Project.make(Task.of(table, points, labels, frame=frame), settings_of(**settings))
+    return Project.make(Task.of(table, points, labels, frame=frame), settings_of())
 
 
 def stored(url, project=None, **options):

@@ -1,12 +1,9 @@
-"""The JSON API, its description, live progress, and Label Studio."""
+"""The JSON API, its description, and Label Studio."""
 
 import json
 import uuid
 
 import pytest
-from waiting import PATIENCE
-from web.served import Served
-from web.tables import stored
 
 from cpclean.errors import FullError, GoneError, LockedError
 
@@ -265,51 +262,6 @@ def test_tasks_without_annotations_are_told(client):
     assert 'an object with "data" and "annotations"' in found["refused"][0]["error"]
 
 
-# -- live ------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory):
-    place = tmp_path_factory.mktemp("api") / "x.db"
-    stored(place).close()
-    with Served(place) as server:
-        yield server
-
-
-def messages(response):
-    """The data of server-sent events."""
-    for line in response.iter_lines():
-        if line.startswith("data: "):
-            yield json.loads(line.removeprefix("data: "))
-
-
-def test_progress_is_live(served):
-    with served.client() as client, client.stream("GET", "/live") as stream:
-        assert stream.headers["content-type"].startswith("text/event-stream")
-        found = messages(stream)
-        before = next(found)["answers"]
-        row = client.get("/api/question", params={"who": "Live"}).json()["question"]["row"]
-        said(client, "answer", who="Live", row=row, candidate=0)
-        assert any(one["answers"] == before + 1 for one in found)
-
-
-def test_the_example_client(served):
-    import runpy
-    import subprocess
-    import sys
-    from pathlib import Path
-
-    example = Path(__file__).parents[2] / "examples" / "client.py"
-    runpy.run_path(str(example), run_name="imported")
-    done = subprocess.run(
-        [sys.executable, str(example), served.url, served.token, "--answers", "3"],
-        capture_output=True, text=True, timeout=PATIENCE, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "3 answers" in done.stdout
-    assert "certain" in done.stdout
-
-
 # -- the description -------------------------------------------------------------------------------
 
 
@@ -331,32 +283,3 @@ def test_the_description_names_every_field_of_a_response(client):
     assert set(question["question"]["cells"][0]) == set(given["CellView"]["properties"])
     assert set(client.get("/api/progress").json()) == set(given["ProgressView"]["properties"])
     assert set(client.get("/api/rows").json()["rows"][0]) == set(given["RowView"]["properties"])
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
-def test_schemathesis_finds_nothing(served):
-    """No 5xx, no status and no answer that is not described, whatever is sent."""
-    import schemathesis
-    from hypothesis import HealthCheck, given, settings
-    from schemathesis.checks import CHECKS
-
-    headers = {"Authorization": f"Bearer {served.token}"}
-    schema = schemathesis.openapi.from_url(f"{served.url}/api/openapi.json", headers=headers)
-    names = (
-        "not_a_server_error", "status_code_conformance", "content_type_conformance",
-        "response_schema_conformance",
-    )  # fmt: skip
-    checks = [CHECKS.get_one(name) for name in names]
-    seen = set()
-    for found in schema.get_all_operations():
-        operation = found.ok()
-
-        @given(case=operation.as_strategy())
-        @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
-        def run(case):
-            case.call_and_validate(headers=headers, checks=checks)
-
-        run()
-        seen.add(operation.path)
-    assert len(seen) == 9

@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from web.browsing import TOKEN, write_table
 from web.visiting import TestClient, desk_of, post, single
 
+from cpclean.projects.project import Project
 from cpclean.storage.opening import open_storage
 from cpclean.web.pages.drafting import project_of
 from cpclean.web.pages.drafts import Draft, SetupForm
@@ -16,13 +16,17 @@ from cpclean.web.server.app import make_app
 SECRET = "47.125"
 
 
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    table = write_table(tmp_path_factory.mktemp("blind") / "people.csv")
+    return project_of(Draft("x", "people.csv", table), SetupForm(label="buys", answers="2"))
+
+
 @pytest.fixture
-def checked(tmp_path: Path) -> Iterator[TestClient]:
+def checked(project: Project) -> Iterator[TestClient]:
     """A table of which each row needs two answers that agree."""
-    write_table(tmp_path / "people.csv")
     storage = open_storage("memory://")
-    draft = Draft("x", "people.csv", tmp_path / "people.csv")
-    storage.create(project_of(draft, SetupForm(label="buys", answers="2")))
+    storage.create(project)
     with TestClient(make_app(storage, TOKEN), base_url="http://127.0.0.1") as client:
         desk_of(client).ready()
         client.get("/", params={"token": TOKEN})

@@ -117,6 +117,7 @@ def test_the_whole_way_from_upload_to_export(visits: Any, tmp_path: Path) -> Non
         assert [json.loads(line)["row"] for line in said] == [json.loads(log[-1])["row"]] * 2
 
 
+@pytest.mark.slow
 def test_the_token_can_be_typed(people: Server, visits: Any) -> None:
     page = visits(people).page
     page.goto(people.url("/progress"))
@@ -398,6 +399,7 @@ def test_keys_alone_are_enough(people: Server, visits: Any) -> None:
     assert page.locator(".reading").inner_text().startswith("After 0 rows")
 
 
+@pytest.mark.slow
 def test_without_script(people: Server, visits: Any) -> None:
     visit = visits(people, java_script_enabled=False)
     page = visit.page

@@ -14,6 +14,7 @@ from web.browsing import TOKEN, XSS, write_table
 from web.visiting import ESCAPED, TestClient, desk_of, double, fields, post, single
 
 from cpclean.errors import LockedError
+from cpclean.projects.project import Project
 from cpclean.storage.opening import open_storage
 from cpclean.web.desk.details import detail_of
 from cpclean.web.desk.views import CandidateView, ProgressView, QuestionView
@@ -24,13 +25,17 @@ from cpclean.web.pages.wording import milestones, why
 from cpclean.web.server.app import make_app
 
 
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    table = write_table(tmp_path_factory.mktemp("pages") / "people.csv", city=f"Rome{XSS}")
+    return project_of(Draft("x", "people.csv", table), SetupForm(label="buys"))
+
+
 @pytest.fixture
-def site(tmp_path: Path) -> Iterator[TestClient]:
+def site(project: Project) -> Iterator[TestClient]:
     """A table in work, visited by Ann."""
-    write_table(tmp_path / "people.csv", city=f"Rome{XSS}")
-    draft = Draft("x", "people.csv", tmp_path / "people.csv")
     storage = open_storage("memory://")
-    storage.create(project_of(draft, SetupForm(label="buys")))
+    storage.create(project)
     app = make_app(storage, TOKEN)
     with TestClient(app, base_url="http://127.0.0.1", follow_redirects=False) as client:
         app.state.cpclean.desk.ready()

@@ -1,14 +1,11 @@
 """Who is let in, and with what: every way in that should be closed is."""
 
-import http.client
 import json
 import re
 import time
 
 import pytest
-from waiting import PATIENCE
-from web.served import TOKEN, Served
-from web.tables import stored
+from web.served import TOKEN
 
 from cpclean.web.guard.refusals import own_path
 from cpclean.web.guard.security import CSP, Security
@@ -313,65 +310,3 @@ def test_odd_text_on_the_pages(browser, csrf, app, text):
         assert "<script>alert" not in page.text
         assert "<img src=x" not in page.text
         assert ">49<" not in page.text
-
-
-# -- files -----------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory):
-    place = tmp_path_factory.mktemp("served") / "x.db"
-    stored(place).close()
-    with Served(place) as server:
-        yield server
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/static/../app.py",
-        "/static/../../errors.py",
-        "/static/%2e%2e/app.py",
-        "/static/..%2fapp.py",
-        "/static/..%5capp.py",
-        "/static/%252e%252e/app.py",
-        "/static//etc/passwd",
-        "/static/%2fetc%2fpasswd",
-        "/static/....//app.py",
-        "/static/base.css%00.png",
-        "/static/",
-        "/static",
-        "/static/~root",
-        "/static/..;/app.py",
-    ],
-)
-def test_static_files_end_at_their_folder(served, path):
-    """By hand, for clients tidy paths up before they ask."""
-    connection = http.client.HTTPConnection(served.url.removeprefix("http://"), timeout=PATIENCE)
-    connection.putrequest("GET", path, skip_host=False)
-    connection.endheaders()
-    found = connection.getresponse()
-    body = found.read()
-    assert found.status in (307, 400, 401, 404, 405)
-    assert b"import" not in body
-    assert b"root:" not in body
-    connection.close()
-
-
-def test_a_request_that_is_none(served):
-    import socket
-
-    host, port = served.url.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=PATIENCE) as line:
-        line.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: evil.example\r\n\r\n")
-        assert line.recv(100).split()[1] in (b"400", b"421")
-    with served.client() as client:
-        assert client.get("/api/progress").status_code == 200
-
-
-def test_nothing_secret_is_printed_after_the_start(served):
-    with served.client() as client:
-        client.get("/", params={"token": "wrong-guess"})
-        client.get("/nothing", params={"token": TOKEN})
-    assert served.output.count(TOKEN) == 1, "only in the address at the start"
-    assert "wrong-guess" not in served.output

@@ -14,10 +14,12 @@ from systems import needs_posix
 from waiting import PATIENCE, until
 from web.served import TOKEN, Served
 from web.tables import stored
+from web.visiting import TestClient
 
 from cpclean.cli import main
 from cpclean.cli.options import MAX_EXACT, N_DRAWS
 from cpclean.storage.opening import open_storage
+from cpclean.web.server.app import make_app
 
 
 @pytest.fixture
@@ -41,6 +43,7 @@ def refused(*arguments, **options):
     return done.output
 
 
+@needs_posix
 def test_from_a_table_to_answers_beside_it_and_back(table):
     chosen = ("--label", "y", "--val-share", "0.4", "--seed", "3")
     arguments = (table, *chosen, "-k", "1")
@@ -51,9 +54,9 @@ def test_from_a_table_to_answers_beside_it_and_back(table):
         assert frame.loc[question["number"]].isna().any(), "the number is that of the file"
         body = {"who": "Ann", "row": question["row"], "values": {"size": "4"}}
         assert client.post("/api/answer", json=body).status_code == 200
-        assert server.interrupt() == 0
+        interrupted_with_a_page_open(server)
         assert "Stopped. All answers are in" in server.output
-    with Served(*arguments) as server, server.client() as client:
+    with opened(*arguments) as storage, visited(storage) as client:
         assert client.get("/api/progress").json()["answers"] == 1
         exported = client.get("/api/export").text.splitlines()
         assert len(exported) == 17, "the rows that were held out are in the table"
@@ -62,6 +65,33 @@ def test_from_a_table_to_answers_beside_it_and_back(table):
     limits = ("--max-exact", "9", "--draws", "8")
     told = f"max_exact was {MAX_EXACT} and is 9, draws was {N_DRAWS} and is 8. Use what it was"
     assert told in refused(*arguments, *limits)
+
+
+def interrupted_with_a_page_open(server):
+    """Ctrl-C: what is sent to an open page ends, it does not break."""
+    ended, began = threading.Event(), threading.Event()
+
+    def listen():
+        with server.client() as client, client.stream("GET", "/live") as stream:
+            for _ in stream.iter_lines():
+                began.set()
+        ended.set()
+
+    threading.Thread(target=listen, daemon=True).start()
+    assert began.wait(PATIENCE)
+    assert server.interrupt() == 0, server.output
+    assert ended.wait(PATIENCE), "the stream ends, it does not break"
+    assert "Traceback" not in server.output
+
+
+@contextlib.contextmanager
+def visited(storage):
+    """A program that knows the token, and a server in this process."""
+    app = make_app(storage, TOKEN)
+    app.state.cpclean.desk.ready()
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    with TestClient(app, "http://127.0.0.1:8421", headers=headers) as client:
+        yield client
 
 
 def opened(*arguments):
@@ -121,17 +151,14 @@ def test_the_demo(tmp_path):
     assert list(tmp_path.iterdir()) == [], "nothing is written"
 
 
-def test_without_a_file_the_page_asks_for_one(tmp_path):
-    with Served(cwd=tmp_path, ready=False) as server, server.client() as client:
-        found = client.get("/api/progress")
-        assert found.status_code == 409
-        assert "Set one up in the browser" in found.json()["error"]
-        assert client.get("/live").status_code == 409
-        assert client.get("/", follow_redirects=True).status_code == 200
-
-
-def test_where_the_answers_of_an_upload_are_kept(tmp_path, table):
+def test_without_a_file_the_page_asks_for_one_and_answers_are_saved_beside(tmp_path, table):
     with Served(cwd=tmp_path, ready=False) as server:
+        with server.client() as client:
+            found = client.get("/api/progress")
+            assert found.status_code == 409
+            assert "Set one up in the browser" in found.json()["error"]
+            assert client.get("/live").status_code == 409
+            assert client.get("/", follow_redirects=True).status_code == 200
         assert "Answers are saved" not in server.output
         with httpx.Client(base_url=server.url, follow_redirects=True) as browser:
             browser.get(f"/?token={TOKEN}")
@@ -146,25 +173,6 @@ def test_where_the_answers_of_an_upload_are_kept(tmp_path, table):
             browser.post("/setup", data=sent)
         until(lambda: "Answers are saved in 'data.csv.cpclean.db' as soon as" in server.output)
     assert (tmp_path / "data.csv.cpclean.db").exists()
-
-
-@needs_posix
-def test_ctrl_c_with_pages_open(tmp_path):
-    stored(tmp_path / "x.db").close()
-    with Served(tmp_path / "x.db") as server:
-        ended, began = threading.Event(), threading.Event()
-
-        def listen():
-            with server.client() as client, client.stream("GET", "/live") as stream:
-                for _ in stream.iter_lines():
-                    began.set()
-            ended.set()
-
-        threading.Thread(target=listen, daemon=True).start()
-        assert began.wait(PATIENCE)
-        assert server.interrupt() == 0, server.output
-        assert ended.wait(PATIENCE), "the stream ends, it does not break"
-        assert "Traceback" not in server.output
 
 
 @needs_posix
