@@ -477,7 +477,8 @@ def test_race_and_tally_agree_on_two_labels(k: int) -> None:
                 hood.positions, hood.side, two, votes_needed(k), -1.0, given, own, own_beyond
             )
             for number, point in enumerate(two.tolist()):
-                expected, at, beyond = tallied(query, hood, point, np.arange(2), want_sums=True)
+                both = np.arange(2)
+                expected, at, beyond = tallied(query, hood, point, both, both, want_sums=True)
                 assert expected.sum() == pytest.approx(1.0, abs=1e-13)
                 assert shares[number] == pytest.approx(expected, rel=1e-12, abs=1e-15)
                 assert given[number] == pytest.approx(expected, rel=1e-12, abs=1e-15)
@@ -519,7 +520,8 @@ def test_race_and_tally_agree_in_prime_fields(k: int) -> None:
             share = pow(data.n_worlds, -1, prime)
             expected = [count * share % prime for count in counts]
             assert pair[number].tolist() == expected
-            actual, _, _ = tallied(query, field, point, np.arange(2), modulus=modulus)
+            both = np.arange(2)
+            actual, _, _ = tallied(query, field, point, both, both, modulus=modulus)
             assert actual.tolist() == expected
 
 
@@ -534,7 +536,7 @@ def test_tallies_of_many_labels(n_classes: int, k: int) -> None:
             counts = reference.ss_dc_mc(uniform, t, k, "manhattan")
             winners = np.arange(hood.n_labels[point])
             expected = [counts[label] / uniform.n_worlds for label in hood.labels(point)]
-            actual, at, beyond = tallied(query, hood, point, winners, want_sums=True)
+            actual, at, beyond = tallied(query, hood, point, winners, winners, want_sums=True)
             assert actual == pytest.approx(expected, rel=1e-12, abs=1e-15)
             # Row by row, what is given averages to what is.
             rows, span = hood.rows(point), hood.span(point)
@@ -544,8 +546,33 @@ def test_tallies_of_many_labels(n_classes: int, k: int) -> None:
                 mean = at[:, mine] @ weight[mine] + outside * beyond[:, row]
                 assert mean == pytest.approx(actual, abs=1e-12)
             # Some labels alone have the shares they have among all.
-            alone, _, _ = tallied(query, hood, point, winners[1:2])
+            alone, _, _ = tallied(query, hood, point, winners, winners[1:2])
             assert alone == pytest.approx(actual[1:2], rel=1e-14)
+
+
+@pytest.mark.parametrize("k", [2, 6])
+def test_tallies_leave_out_no_more_than_the_slack(k: int) -> None:
+    # Most rows may be far away, so that the numbers of nearer rows have long tails.
+    rng = np.random.default_rng([15, k])
+    rows = [[[x], [x + 1.5], [90.0 + x]] if x % 2 else [[x]] for x in np.arange(0.25, 31.0, 0.25)]
+    priors = [rng.dirichlet([5.0, 5.0, 1.0]) if len(row) > 1 else None for row in rows]
+    data = IncompleteDataset(rows, rng.integers(0, 5, len(rows)), priors)
+    query = ask(data, [[0.0]], Model(k, "manhattan"))
+    ((_, hood),) = around(query)
+    winners = np.arange(hood.n_labels[0])  # all that may win, and perhaps more
+    exact, at, beyond = tallied(query, hood, 0, winners, winners, 0.0, want_sums=True)
+    some = hood.positions.beyond > 0
+    lost = []
+    for slack in (1e-12, 1e-6, 1e-3, 0.1):
+        shares, _, _ = tallied(query, hood, 0, winners, winners, slack)
+        assert (shares <= exact * (1 + 1e-13)).all()
+        lost.append(exact.sum() - shares.sum())
+        assert lost[-1] <= slack
+        given = tallied(query, hood, 0, winners, winners, slack, want_sums=True)
+        assert np.abs(given[0] - exact).max() <= slack
+        assert np.abs(given[1] - at).max() <= 4 * slack
+        assert np.abs(given[2] - beyond)[:, some].max() <= 4 * slack
+    assert lost[-1] > 1e-9  # there was something to leave out
 
 
 def test_a_long_race() -> None:

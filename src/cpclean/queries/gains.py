@@ -23,6 +23,7 @@ from cpclean.queries.shares import entropy, tallied, votes_needed, winners_of
 
 # Mass that a scan may leave undecided *given* any one candidate.
 _SLACK = 1e-15
+_TALLY_SLACK = 1e-16
 
 
 def conditional_shares(
@@ -254,14 +255,16 @@ def _hood_gains(query: Query, points: Floats, near: Near | None, hood: Neighbour
             label[point] = hood.labels(point)[winners[0]]
             if len(winners) == 1:  # certain: nothing to gain
                 continue
-            given = _tallied(query, hood, point, winners)
-            before = entropy(given.shares)
-            point_entropy[point] = before
-            top[point], label[point] = given.shares.max(), given.labels[given.shares.argmax()]
-            change = rows.weight[hood.span(point)] * (before - entropy(given.at))
-            own = rows.beyond[hood.rows(point)] * (before - entropy(given.beyond))
-            own += np.bincount(rows.owner[hood.span(point)], change, len(own))
-            gain[hood.rows(point)] = np.where(dirty[hood.rows(point)], own, 0.0)
+            shares = _tallied(query, hood, point, winners)
+            left = entropy(shares)
+            point_entropy[point] = left[0]
+            top[point] = shares[0].max()
+            label[point] = hood.labels(point)[winners[shares[0].argmax()]]
+            span, own = hood.span(point), hood.rows(point)
+            at, beyond = np.split(left[0] - left[1:], [span.stop - span.start])
+            found = rows.beyond[own] * beyond
+            found += np.bincount(rows.owner[span], rows.weight[span] * at, len(found))
+            gain[own] = np.where(dirty[own], found, 0.0)
     sizes = np.diff(rows.row_ptr)
     return BlockGains(point_entropy, label, top, sizes, rows.rows, gain, hood.radius)
 
@@ -316,22 +319,24 @@ class _Given:
     beyond: Floats  # (rows, labels), given that the row lies beyond the last position
 
 
-def _tallied(query: Query, hood: Neighbourhood, point: int, winners: Ints) -> _Given:
-    """Any number of labels: shares of all winners but the last, which takes the rest."""
-    shares, at, beyond = tallied(query, hood, point, winners[:-1], want_sums=True)
-    return _Given(
-        labels=hood.labels(point)[winners],
-        shares=_with_rest(shares),
-        at=_with_rest(at.T),
-        beyond=_with_rest(beyond.T),
-    )
+def _tallied(query: Query, hood: Neighbourhood, point: int, winners: Ints) -> Floats:
+    """Any number of labels: shares of the winners, given nothing; given each position; given
+    that each row lies beyond the last. One after the other, (1 + positions + rows, winners).
 
-
-def _with_rest(shares: Floats) -> Floats:
-    shares = np.clip(shares, 0.0, 1.0)
-    rest = np.clip(1.0 - shares.sum(axis=-1, keepdims=True), 0.0, 1.0)
-    whole = np.concatenate([shares, rest], axis=-1)
-    return np.asarray(whole / whole.sum(axis=-1, keepdims=True))
+    The winner with the most rows takes what the others leave: most often it has the largest share.
+    """
+    rows = np.bincount(hood.side[hood.rows(point)], minlength=len(hood.labels(point)))
+    largest = int(rows[winners].argmax())
+    (others,) = (np.arange(len(winners)) != largest).nonzero()
+    shares, at, beyond = tallied(query, hood, point, winners, others, _TALLY_SLACK, True)
+    table = np.empty((1 + at.shape[1] + beyond.shape[1], len(winners)))
+    table[0, others] = shares
+    table[1 : 1 + at.shape[1], others] = at.T
+    table[1 + at.shape[1] :, others] = beyond.T
+    table[:, largest] = 1.0 - table[:, others].sum(axis=1)
+    np.clip(table, 0.0, 1.0, out=table)
+    table /= table.sum(axis=1, keepdims=True)
+    return table
 
 
 @dataclass(frozen=True)
@@ -364,7 +369,10 @@ def conditionals(query: Query, points: Floats, near: Near | None) -> Iterator[Co
             elif hood.n_labels[point] == 2:
                 given = _of_two(hood, point, race, pairs[point])
             else:
-                given = _tallied(query, hood, point, winners)
+                table = _tallied(query, hood, point, winners)
+                ends = [1, 1 + hood.span(point).stop - hood.span(point).start]
+                (shares,), at, beyond = np.split(table, ends)
+                given = _Given(hood.labels(point)[winners], shares, at, beyond)
             rank = hood.positions.rank[ranked[point] : ranked[point + 1]]
             rows = hood.positions.rows[hood.rows(point)]
             radius = None if hood.radius is None else float(hood.radius[point])

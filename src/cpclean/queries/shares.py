@@ -21,10 +21,12 @@ from cpclean.queries.kernel_arrays import SIZE
 from cpclean.queries.model import Metric, Model
 from cpclean.queries.query import BLOCK_BYTES, Near, Neighbourhood, Query
 
-# Mass that may be left out of a first scan. It changes a share above _SURE by less than 1e-12 of
-# it; where a possible label's share is smaller, the point is scanned again to the very end.
-_SLACK = 1e-17
-_SURE = 1e-5
+# Mass that may be left out of a first scan: of two classes, and of more, where small shares are
+# common. It changes a share that is _SURE times as large by less than 1e-12 of it; where a possible
+# label's share is smaller, the point is scanned again, and _PART of the smallest may be left out.
+_SLACK, _SLACK_OF_MANY = 1e-17, 1e-30
+_SURE, _PART = 1e12, 1e-13
+_TINY = 1e-290  # below, a slack would lose digits, or be 0
 
 
 def world_shares(
@@ -248,14 +250,23 @@ def votes_needed(n_neighbors: int) -> Ints:
 
 def shares_in_block(query: Query, points: Floats, near: Near) -> Floats:
     """Shares of a block of points, shape (points, classes)."""
-    shares = _scanned(query, points, near, _SLACK, None)
-    doubtful = np.flatnonzero((shares < _SURE).any(axis=1))
-    if len(doubtful):
-        possible = possible_in_block(query, points[doubtful], near.only(doubtful))
-        shares[doubtful] = np.where(possible, shares[doubtful], 0.0)
-        small = ((shares[doubtful] < _SURE) & possible).any(axis=1)
-        again, possible = doubtful[small], possible[small]
-        shares[again] = _scanned(query, points[again], near.only(again), 0.0, possible)
+    many = query.data.n_classes > 2
+    slack = _SLACK_OF_MANY if many else _SLACK
+    possible = possible_in_block(query, points, near) if many else None
+    shares = _scanned(query, points, near, slack, possible)
+    again = np.flatnonzero((shares < slack * _SURE).any(axis=1))
+    if len(again):
+        if possible is None:
+            found = possible_in_block(query, points[again], near.only(again))
+        else:
+            found = possible[again]
+        shares[again] = np.where(found, shares[again], 0.0)
+        small = ((shares[again] < slack * _SURE) & found).any(axis=1)
+        again, found = again[small], found[small]
+        # What was left out can only have made shares smaller.
+        less = _PART * shares[again][found].min(initial=1.0)
+        less = less if less > _TINY else 0.0
+        shares[again] = _scanned(query, points[again], near.only(again), less, found)
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 
@@ -286,7 +297,7 @@ def _scanned(
             assert possible is not None
             winners = winners_of(hood, point, possible[places[point]])
             if len(winners) > 1:
-                found, _, _ = tallied(query, hood, point, winners)
+                found, _, _ = tallied(query, hood, point, winners, np.arange(len(winners)), slack)
             else:  # certain
                 found = np.ones(1)
             shares[places[point], hood.labels(point)[winners]] = found
@@ -303,32 +314,48 @@ def tallied(
     hood: Neighbourhood,
     point: int,
     winners: Ints,
+    wanted: Ints,
+    slack: float = 0.0,
     want_sums: bool = False,
     modulus: np.uint64 | None = None,
 ) -> tuple[Floats, Floats, Floats]:
-    """The tally scan of one point: shares of the winners, and given each position."""
-    rows, span = hood.positions, hood.span(point)
-    n_labels = int(hood.n_labels[point])
-    # Winners are independent of each other: as many at a time as fit into memory.
-    size = 64 * n_labels * query.n_neighbors * (query.n_neighbors + 1)
-    at_once = max(1, BLOCK_BYTES // size)
+    """The tally scan of one point: shares of some of the winners, and given each position.
+
+    winners are all labels that some world predicts, as numbers among the labels around the point;
+    wanted says which of them are asked for. At most `slack` of the mass is left out.
+    """
+    rows, span, own = hood.positions, hood.span(point), hood.rows(point)
+    label = np.full(len(hood.labels(point)), len(winners))
+    label[winners] = np.arange(len(winners))
+    clean = query.spans[rows.rows[own], SIZE] == 1
+    # Each of so many polynomials, of nodes and labels, may be trimmed for every row.
+    trifle = (
+        None
+        if modulus
+        else slack / (4.0 * len(clean) * (len(clean) + len(winners) * query.n_neighbors + 10))
+    )
+    # What is wanted of a winner is independent of what else is: as much at a time as has room.
+    size = 8 * (len(winners) + 1) * (query.n_neighbors + 2) + 128 * len(clean)
+    at_once = max(1, BLOCK_BYTES // size) if want_sums else len(wanted)
     parts = [
         _tally.tally(
-            hood.side[hood.rows(point)],
+            label[hood.side[own]],
+            clean,
             rows.owner[span],
             rows.weight[span],
             rows.nearer[span],
             rows.far[span],
-            n_labels,
-            winners[at : at + at_once],
+            len(winners),
+            wanted[at : at + at_once],
             query.n_neighbors,
+            trifle,
             want_sums,
             modulus,
         )
-        for at in range(0, len(winners), at_once)
+        for at in range(0, len(wanted), at_once)
     ]
     shares, given, beyond = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return shares, given, beyond
+    return shares, given.reshape(len(wanted), -1), beyond.reshape(len(wanted), -1)
 
 
 # -- counts ------------------------------------------------------------------------------
@@ -378,5 +405,6 @@ def _counts_modulo(
         found[point] = pair[number]
     for point in np.flatnonzero((hood.n_labels > 2) & several).tolist():
         counted = replace(hood, positions=rows)
-        found[point], _, _ = tallied(query, counted, point, winners[point], modulus=modulus)
+        wanted = np.arange(len(winners[point]))
+        found[point], _, _ = tallied(query, counted, point, winners[point], wanted, modulus=modulus)
     return found
