@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
@@ -17,6 +18,13 @@ def rest_slow(cases: Iterable[Any], n: int = 1) -> list[Any]:
         case if place < n else pytest.param(*_listed(case), marks=pytest.mark.slow)
         for place, case in enumerate(cases)
     ]
+
+
+def parts(every: Sequence[Any], few: int) -> list[Any]:
+    """A few parts of a long sweep, or all of them where CPCLEAN_SWEEP is "all"."""
+    if os.environ.get("CPCLEAN_SWEEP") == "all":
+        return list(every)
+    return list(every[:: -(-len(every) // few)])
 
 
 def _listed(case: Any) -> Iterable[Any]:

@@ -26,6 +26,7 @@ from hypothesis import strategies as st
 from cpclean.data.incomplete import Cell, FactoredRow, IncompleteDataset
 
 MAX_WORLDS = 600
+AWKWARD = (0.0, 5e-324, 1e-323, 1e-310, 2.0**-1022, 1e-300, 1e-200, 1e-30, 2.0**-60, 0.25, 0.5, 1.0)
 METRICS = ("euclidean", "manhattan", "chebyshev", "cosine", "linear", "rbf", "hamming")
 
 Vector = list[float]
@@ -172,6 +173,17 @@ def sweep(n_cases: int, seed: int, make: Callable[[Random], Case] = random_case)
     """A reproducible stream of cases. Each has a seed of its own, so any one can be had alone."""
     for number in range(n_cases):
         yield make(Random(f"{seed}/{number}"))
+
+
+def awkward_prior(rng: Random, size: int) -> list[float]:
+    """A prior of floats that add up exactly: ordinary and dyadic numbers, zeros, and some that are
+    so small that products of them, or with anything, are rounded to 0."""
+    weights = [rng.choice(AWKWARD) if rng.random() < 0.6 else rng.random() for _ in range(size)]
+    largest = rng.randrange(size)
+    weights[largest] = 0.0
+    weights = [weight / 2 ** math.ceil(math.log2(size)) for weight in weights]
+    weights[largest] = 1.0 - math.fsum(weights)
+    return weights
 
 
 def cases() -> st.SearchStrategy[Case]:

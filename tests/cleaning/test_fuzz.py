@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from cleaning.small import random_data
 from data.spaces.tree_samples import random_trees_of
-from slow_cases import rest_slow
-from strategies import lopsided
+from slow_cases import parts, rest_slow
+from strategies import awkward_prior, lopsided
 
 from cpclean import (
     CleaningSession,
@@ -170,10 +170,19 @@ def note(model: Model, record: Any, row: int, said: Any, whole: bool, changes: b
         model.log.append((row, said, whole))
 
 
-def play(seed: int, n_steps: int, leaves: bool = False, every: int = 1) -> int:
+def with_awkward_priors(data: IncompleteDataset, rng: Random) -> IncompleteDataset:
+    rows = [data.candidates(row) for row in range(data.n_rows)]
+    return IncompleteDataset(rows, data.labels, [awkward_prior(rng, len(row)) for row in rows])
+
+
+def play(
+    seed: int, n_steps: int, leaves: bool = False, every: int = 1, awkward: bool = False
+) -> int:
     """A session, checked after so many steps each and at its end."""
     rng = Random(seed)
     data = random_data(rng)
+    if awkward:
+        data = with_awkward_priors(data, rng)
     points = [[float(rng.randint(-3, 3)) for _ in range(data.n_features)] for _ in range(6)]
     X = points + points[:2]  # some of them twice
     k, metric = rng.randint(1, min(5, data.n_rows)), rng.choice(METRICS)
@@ -215,8 +224,14 @@ def test_random_sessions_among_leaves(first: int) -> None:
     assert sum(play(seed, 20, leaves=True) for seed in range(first, first + 4)) == 80
 
 
+@pytest.mark.parametrize("first", rest_slow(parts(range(0, 80, 4), 2)))
+def test_random_sessions_with_awkward_priors(first: int) -> None:
+    for seed in range(first, first + 4):
+        play(seed, 12, awkward=True)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(1000, 1400, 50))
+@pytest.mark.parametrize("first", parts(range(1000, 1400, 50), 1))
 def test_many_random_sessions(first: int) -> None:
     for seed in range(first, first + 50):
         play(seed, 30, every=3)

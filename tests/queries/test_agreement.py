@@ -1,7 +1,7 @@
 """Every query against the oracle, on more than 20,000 small cases; the reference is a third voice.
 
 A case holds one to three query points, and everything that can be asked about them is compared.
-Part of the sweep runs by default; the rest is marked slow.
+Part of the sweep runs by default; more is marked slow, and CPCLEAN_SWEEP=all runs all of it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 import oracle
 import pytest
 from hypothesis import HealthCheck, given, settings
-from slow_cases import rest_slow
+from slow_cases import parts, rest_slow
 from strategies import Case, cases, factored_cases, random_case, random_factored_case, sweep
 
 from cpclean import (
@@ -34,7 +34,7 @@ LEVELS = (0.75, 0.95)
 ROUNDING = 1e-12  # a share that misses a level by less has reached it: floats are no better
 A_PART = 500  # cases in one part of the sweep
 
-# (generator, seed): 20,500 cases in the slow run; by default, short sweeps and hypothesis.
+# (generator, seed): 20,500 cases; by default, short sweeps and hypothesis.
 PARTS = [
     *((random_case, 1000 + part) for part in range(4)),
     *((random_factored_case, 2000 + part) for part in range(2)),
@@ -103,7 +103,7 @@ def assert_close(actual: np.ndarray, wanted: object, tolerance: float, case: Cas
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("make", "seed"), PARTS)
+@pytest.mark.parametrize(("make", "seed"), parts(PARTS, 2))
 def test_sweep(make: object, seed: int) -> None:
     for case in sweep(A_PART, seed, make):
         check(case)

@@ -24,6 +24,7 @@ from cpclean.queries.shares import entropy, tallied, votes_needed, winners_of
 # Mass that a scan may leave undecided *given* any one candidate.
 _SLACK = 1e-15
 _TALLY_SLACK = 1e-16
+_TINY = 1e-290
 
 
 def conditional_shares(
@@ -304,9 +305,11 @@ def _raced(query: Query, hood: Neighbourhood, two: Ints) -> _Raced:
 def _scan_slack(query: Query) -> float:
     """The undecided mass at which a scan may stop: it is small even given the rarest candidate.
 
-    Given a candidate of prior 0, worlds without any mass matter: then a scan never stops early.
+    Given a candidate of prior 0, worlds without any mass matter: then a scan never stops early. Nor
+    does it where the slack would be 0, or so small that the masses it is compared with are rounded.
     """
-    return _SLACK * query.rarest if query.rarest > 0 else -1.0
+    slack = _SLACK * query.rarest
+    return slack if slack > _TINY else -1.0
 
 
 @dataclass(frozen=True)
