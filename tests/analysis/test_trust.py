@@ -15,6 +15,7 @@ import cpclean.analysis.trust as trusting
 from cpclean import CPCleanError, trust
 from cpclean.analysis import trial_run
 from cpclean.analysis.hole_pattern import LEAST_COMPLETE, HolePattern
+from cpclean.analysis.trial_rows import TrialRows
 from cpclean.analysis.trial_run import RIVALS, TrialSettings, measured
 from cpclean.analysis.trust_words import Figure, TrustFindings
 from cpclean.data.domains import DomainTable
@@ -187,7 +188,7 @@ def test_labels_in_truth_are_those_of_the_oracle() -> None:
         for t in points.tolist()
     ]
     found: dict[tuple[str, ...], float] = {}
-    measured(trial, settings(), 0, found, lambda words: None)
+    measured(trial, trial, settings(), 0, found, lambda words: None)
     right = np.mean(data.classes[expected] == trial.points.labels)
     assert found["accuracy", "cpclean, nothing missing"] == right
 
@@ -198,7 +199,7 @@ def test_labels_of_points_enter_nothing_but_accuracy() -> None:
     other = replace(trial, points=replace(trial.points, codes=1 - trial.points.codes))
     for one in (trial, other):
         found.append({})
-        measured(one, settings(strategies=("cpclean",)), 0, found[-1], lambda words: None)
+        measured(one, one, settings(strategies=("cpclean",)), 0, found[-1], lambda words: None)
     for name, value in found[0].items():
         if name[0] == "accuracy" or name[-1] == "right":
             assert found[1][name] == pytest.approx(1 - value, nan_ok=True)
@@ -260,6 +261,32 @@ def test_trials_are_smaller_where_rows_have_many_candidates(
     assert plain(frame, strategies=[]).n_train == pytest.approx(160, abs=3)
     monkeypatch.setattr(trial_run, "MOST_CANDIDATES", 2)
     assert plain(frame, strategies=[]).n_train == pytest.approx(80, abs=2)
+
+
+def test_cleaning_is_tried_on_fewer_rows_where_they_have_many_candidates(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    frame = numbers(400)
+    frame.loc[::4, "noise"] = None
+    whole = plain(frame, strategies=["cpclean"])
+    assert mean(whole, "cleaning", "rows") == whole.n_train
+    assert "was tried on" not in str(whole)
+    monkeypatch.setattr(trial_run, "MOST_CLEANED", 150)  # of 60 rows with 5 each
+    found = plain(frame, strategies=["cpclean"])
+    rows, holes = mean(found, "cleaning", "rows"), mean(found, "cleaning", "rows with holes")
+    assert rows == pytest.approx(120, abs=3)
+    assert holes < found.train_with_holes
+    assert found.n_train == whole.n_train
+    assert found.figure("predictions", "sure") == whole.figure("predictions", "sure")
+    assert found.figure("accuracy", "cpclean") == whole.figure("accuracy", "cpclean")
+    assert f"was tried on {rows:.0f} rows of each trial, {round(holes)} of them" in str(found)
+    assert f"Rows to clean, of {round(holes)} with holes" in str(found)
+
+
+def test_a_part_of_a_trial_has_every_label() -> None:
+    rows = TrialRows((), np.repeat([0, 1, 2], [80, 18, 2]), np.array(list("abc")),
+                     np.zeros((100, 0), dtype=bool))  # fmt: skip
+    assert np.bincount(rows.part(0.1).codes).tolist() == [8, 2, 2]
 
 
 def test_few_rows_are_in_the_plain_space() -> None:
@@ -394,7 +421,8 @@ def test_the_sentence() -> None:
     assert found.sentence == (
         "On your table, 94.0% of predictions are sure without cleaning anything, and 99.0% of "
         "those keep their label when the truth is known; cleaning about 12 of 160 rows with holes "
-        "settles 95% of predictions; gradient boosting is 0.4 points more accurate."
+        "settles 95% of predictions, apart from their own holes; gradient boosting is 0.4 points "
+        "more accurate."
     )
     chance = findings({ours: (0.8, 0.8), boosting: (0.78, 0.80)})
     assert chance.sentence == (
@@ -402,7 +430,7 @@ def test_the_sentence() -> None:
         "less accurate, which may be chance."
     )
     assert "gradient boosting is as accurate" in findings({ours: 0.8, boosting: 0.8}).sentence
-    rare = findings({**MEANS, aim: (0, 0.5)})
+    rare = findings({**MEANS, aim: (0, 0.5)}, points_with_holes=0.0)
     assert rare.sentence.endswith("cleaning about 1 of 160 rows with holes settles 95% of "
                                   "predictions.")  # fmt: skip
 

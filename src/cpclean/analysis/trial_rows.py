@@ -33,6 +33,15 @@ class TrialRows:
     def __len__(self) -> int:
         return len(self.codes)
 
+    def part(self, share: float) -> TrialRows:
+        """About a share of the rows of each label, the first ones, and at least two of them."""
+        kept = np.zeros(len(self), dtype=bool)
+        for code in np.unique(self.codes).tolist():
+            (own,) = np.nonzero(self.codes == code)
+            kept[own[: max(2, round(share * len(own)))]] = True
+        columns = tuple(replace(column, values=column.values[kept]) for column in self.columns)
+        return TrialRows(columns, self.codes[kept], self.classes, self.holes[kept])
+
     @property
     def n_with_holes(self) -> int:
         return int(self.holes.any(axis=1).sum())
@@ -67,6 +76,10 @@ class Trial:
 
     train: TrialRows
     points: TrialRows
+
+    def part(self, share: float) -> Trial:
+        """The trial itself, or about a share of its rows of each kind and label."""
+        return self if share >= 1.0 else Trial(self.train.part(share), self.points.part(share))
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,12 +30,13 @@ RIVALS = ("gradient boosting on NaN", "random forest, means", "15-NN, SimpleImpu
 OURS, OURS_TRUE = "cpclean", "cpclean, nothing missing"
 # Predictions are made for at most so many completions of points, and cleaning is tried for at most
 # so many points and completions: each takes as long as a complete point.
-MOST_COMPLETIONS = 1500
+MOST_COMPLETIONS = 2500
 SESSION_POINTS, SESSION_COMPLETIONS = 200, 300
 # The share of settled predictions at which most people stop.
 AIM = 0.95
-# A trial's rows with holes have at most about so many candidates together, draws counted.
-MOST_CANDIDATES = 3000
+# A trial's rows with holes have at most about so many candidates together, draws counted; and those
+# of the rows that cleaning is tried on, where every answer takes another look at all of them.
+MOST_CANDIDATES, MOST_CLEANED = 50_000, 3000
 PREDICTIONS, ACCURACY, CLEANING = "predictions", "accuracy", "cleaning"
 
 # From what a figure is about, beginning with its group, to its value.
@@ -59,14 +60,19 @@ class TrialSettings:
         """How many steps `measured` takes."""
         return 1 + len(RIVALS) + 2 * len(self.strategies)
 
-    def fitting(self, trial: Trial, seed: int) -> float:
-        """The share of a trial's rows that takes bearable time: more candidates take longer."""
+    def fitting(self, trial: Trial, seed: int) -> tuple[float, float]:
+        """The shares of a trial's rows that can be predicted from, and cleaned, in bearable time.
+
+        The more candidates rows with holes have, draws counted, the longer it takes. Shares above 1
+        mean that more rows could be.
+        """
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            data = self.opened(trial, seed)[0].dataset
+            plain = replace(self, space="plain")  # candidates are the same in every space
+            data = plain.opened(trial, seed)[0].dataset
         most, rows = data.drawing.n_draws, data.dirty_rows.tolist()
-        counts = [min(data.arrays.count(row), most) for row in rows]
-        return min(1.0, MOST_CANDIDATES / max(1, sum(counts)))
+        n_candidates = max(1, sum(min(data.arrays.count(row), most) for row in rows))
+        return MOST_CANDIDATES / n_candidates, MOST_CLEANED / n_candidates
 
     def opened(self, trial: Trial, seed: int) -> tuple[IncompleteTable, Model]:
         """The training rows with their holes; few of them are in the plain space."""
@@ -87,6 +93,7 @@ class TrialSettings:
 
 def measured(
     trial: Trial,
+    cleaned: Trial,
     settings: TrialSettings,
     seed: int,
     found: Figures,
@@ -97,6 +104,8 @@ def measured(
     Parameters
     ----------
     trial : Trial
+    cleaned : Trial
+        The part of it that cleaning is tried on.
     settings : TrialSettings
     seed : int
         Of trees, draws and random orders.
@@ -114,15 +123,21 @@ def measured(
         for name in RIVALS:
             step(f"Fitting {name}")
             found[ACCURACY, name] = _rival_accuracy(name, trial, int(found[PREDICTIONS, "made"]))
+        if not settings.strategies:
+            return
+        if cleaned is not trial:
+            table, model = settings.opened(cleaned, seed)
         points = first_of(
-            table.session_points(trial.points.dirty.iloc[:SESSION_POINTS]), SESSION_COMPLETIONS
+            table.session_points(cleaned.points.dirty.iloc[:SESSION_POINTS]), SESSION_COMPLETIONS
         )
         found[CLEANING, "predictions"] = float(points.n_points)
+        found[CLEANING, "rows"] = float(len(cleaned.train))
+        found[CLEANING, "rows with holes"] = float(cleaned.train.n_with_holes)
         for strategy in settings.strategies:
             for promise, level in ((SURE, settings.sure), (CERTAIN, None)):
                 step(f"Cleaning until {promise}, {strategy}")
                 session = _session(table, model, points, strategy, level, seed)
-                shares = _settled_shares(session, trial)
+                shares = _settled_shares(session, cleaned)
                 found[CLEANING, strategy, promise, "most"] = _first(shares, AIM)
                 found[CLEANING, strategy, promise, "all"] = _first(shares, 1.0)
 

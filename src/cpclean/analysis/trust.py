@@ -93,8 +93,9 @@ def trust(
     n_trials : int
         How many trials; figures are their means.
     most_rows : int
-        How many complete rows a trial has at most, those that are held out included; fewer if
-        their holes have very many candidates, or trials would take hours.
+        How many complete rows a trial has at most, those that are held out included. If their
+        holes have many candidates, cleaning is tried on some of them only; if very many, the trial
+        has fewer rows. The notes say how many.
     val_share : float
         The share of them that is held out. Cleaning is tried for at most 200 of these.
     random_state : int
@@ -172,8 +173,10 @@ def _course(
     found: list[Figures] = []
     first = trials.trial(sizes.most_rows, sizes.val_share, np.random.default_rng([seed, 0]))
     size = len(first.train) + len(first.points)
-    if (share := settings.fitting(first, seed)) < 1.0:
-        sizes = replace(sizes, most_rows=max(min(size, _LEAST_ROWS), int(share * size)))
+    predicted, cleaned = (max(_LEAST_ROWS, share * size) for share in settings.fitting(first, seed))
+    if predicted < size:
+        sizes = replace(sizes, most_rows=int(predicted))
+    share = cleaned / min(size, predicted)
     done, total = 0, sizes.n_trials * settings.steps
     with progress_bar(total, "Trying", shown=progress, transient=True) as follow:
 
@@ -187,7 +190,8 @@ def _course(
                 rng = np.random.default_rng([seed, number])
                 made.append(trials.trial(sizes.most_rows, sizes.val_share, rng))
                 found.append({})
-                measured(made[-1], settings, seed + number, found[-1], step)
+                part = made[-1].part(share)
+                measured(made[-1], part, settings, seed + number, found[-1], step)
         except KeyboardInterrupt:
             if not any(found):
                 raise

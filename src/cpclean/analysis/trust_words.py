@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -128,11 +129,7 @@ class TrustFindings:
             f"{round(self.points_with_holes):,} of them got the holes of other rows; "
             f"{percent(self.share_with_holes)} of the table's rows have holes."
         ]
-        if self.n_trials * self.n_points < _FEW_PREDICTIONS:
-            found.append(
-                f"{count(round(self.n_trials * self.n_points), 'prediction')} in all are few: take "
-                "the figures as rough ones."
-            )
+        found += self._sizes()
         if self.points_with_holes:
             found.append(
                 "Cleaning training rows fills no hole of a row to predict: in the table of rows to "
@@ -153,6 +150,26 @@ class TrustFindings:
             labels = listed([repr(label) for label in self.left_out])
             found.append(f"No complete row has the label {labels}: no trial has it, either.")
         return tuple(found)
+
+    def _sizes(self) -> Iterator[str]:
+        """Where not all rows were looked at, how many were."""
+        made = self.figure(PREDICTIONS, "made").mean
+        if made is not None and round(made) < round(self.n_points):
+            yield (
+                f"These have many ways of filling their holes: {round(made):,} of them were "
+                "predicted, by every model."
+            )
+        rows = self.figure(CLEANING, "rows").mean
+        if rows is not None and round(rows) < round(self.n_train):
+            points = self.figure(CLEANING, "predictions").mean or 0.0
+            yield (
+                f"Cleaning takes longer, and was tried on {count(round(rows), 'row')} of each "
+                f"trial, {self._n_cleaned:,} of them with holes, for "
+                f"{count(round(points), 'prediction')}."
+            )
+        total = round(self.n_trials * (self.n_points if made is None else made))
+        if total < _FEW_PREDICTIONS:
+            yield (f"{count(total, 'prediction')} in all are few: take the figures as rough ones.")
 
     def __str__(self) -> str:
         return "\n\n".join([self.sentence, *map(_text, self.tables), *self.notes])
@@ -181,6 +198,12 @@ class TrustFindings:
             ],
         }  # fmt: skip
 
+    @property
+    def _n_cleaned(self) -> int:
+        """How many rows with holes cleaning was tried on."""
+        mean = self.figure(CLEANING, "rows with holes").mean
+        return round(self.train_with_holes if mean is None else mean)
+
     # -- the sentence ------------------------------------------------------------------------------
 
     def _sure_words(self) -> str:
@@ -199,10 +222,11 @@ class TrustFindings:
         rows = self.figure(CLEANING, self.strategies[0], SURE, "most").mean
         if rows is None:
             return ""
+        own = ", apart from their own holes" if self.points_with_holes else ""
         if rows == 0:
-            return f"nothing has to be cleaned to settle {AIM:.0%} of predictions"
-        some = f"{max(1, round(rows)):,} of {count(round(self.train_with_holes), 'row')}"
-        return f"cleaning about {some} with holes settles {AIM:.0%} of predictions"
+            return f"nothing has to be cleaned to settle {AIM:.0%} of predictions{own}"
+        some = f"{max(1, round(rows)):,} of {count(self._n_cleaned, 'row')}"
+        return f"cleaning about {some} with holes settles {AIM:.0%} of predictions{own}"
 
     def _boosting_words(self) -> str:
         gap = self._ahead(_BOOSTING)
@@ -256,7 +280,7 @@ class TrustFindings:
         return Figure((ACCURACY, model, "ahead"), tuple(found))
 
     def _cleaning(self) -> TrustTable:
-        holes = round(self.train_with_holes)
+        holes = self._n_cleaned
         cases = [(promise, which) for promise in (SURE, CERTAIN) for which in ("most", "all")]
         head = [f"{f'{AIM:.0%}' if which == 'most' else 'all'}, {one}" for one, which in cases]
         rows = [

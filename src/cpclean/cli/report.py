@@ -78,7 +78,7 @@ if TYPE_CHECKING:
     "tried",
     is_flag=True,
     help="Adds trials on the complete rows of the table, where the truth is known, as in "
-    "cpclean simulate without --truth; they take up to a minute or more.",
+    "cpclean simulate without --truth; they take up to a minute.",
 )
 def report(
     training: Training,
