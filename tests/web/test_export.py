@@ -167,6 +167,32 @@ def test_every_event_is_no_log_of_answers(desk, files):
     assert "what=log" in done.stderr
 
 
+def test_rows_of_the_forest_are_those_of_the_file(tmp_path, monkeypatch, desk_over):
+    """There the rows of a table are in a random order, which nobody gets to see."""
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path)
+    before = (tmp_path / "train.csv").read_text().splitlines()
+    given = ("train.csv", "--label", "y", "--space", "forest")
+    desk = desk_over(served(*given))
+    row = int(desk.project.dirty_rows[0])
+    number = int(desk.project.task.row_names[row])
+    assert number != row
+    assert desk.question("Ann", row).number == number
+    desk.answer("Ann", row, candidate=0)
+    desk.ready()
+    content = desk.export_table(".csv")
+    after = content.decode().splitlines()
+    changed = [line for line in range(len(before)) if before[line] != after[line]]
+    assert changed == [number + 1]
+    log = desk.export_log()
+    for text in (log.splitlines()[1], desk.export_log(everything=True)):
+        event = json.loads(text)
+        assert (event["row"], event["row_in_file"]) == (row, number)
+    (tmp_path / "answers.jsonl").write_text(log, encoding="utf-8")
+    run("clean", *given, "--log", "answers.jsonl", "--out", "out.csv")
+    assert (tmp_path / "out.csv").read_bytes() == content
+
+
 # -- the other way ---------------------------------------------------------------------------------
 
 
