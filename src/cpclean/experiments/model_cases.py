@@ -39,7 +39,7 @@ GENERATED = {"numbers": "random", "mixed": "high"}
 
 # Of larger tables, each split takes a sample.
 MOST_ROWS = 4000
-MOST_ROWS_OF = {"digits": 600}  # ten classes, 64 columns: shares take minutes otherwise
+MOST_ROWS_OF = {"digits": 600}  # ten classes, 64 columns: shares take long
 TEST_SHARE = 0.25
 QUICK_ROWS = 240
 

@@ -61,10 +61,10 @@ def run_model(name: str, case: Case) -> ModelRun:
         return OURS[name](case) if name in OURS else _rival(name, case)
 
 
-def model_names(table: str, holes: str) -> list[str]:
-    """The models that are compared on a table; published versions exist for published spaces."""
+def model_names(holes: str) -> list[str]:
+    """The models that are compared; published versions exist for published spaces."""
     ours = [name for name in OURS if holes == "published" or not name.endswith(VERSIONS)]
-    return [name for name in (*ours, *RIVALS) if name not in LEFT_OUT.get(table, ())]
+    return [*ours, *RIVALS]
 
 
 def figures(run: ModelRun, y: Labels) -> Figures:
@@ -158,8 +158,6 @@ def _forest_of_worlds(case: Case) -> ModelRun:
 
 
 VERSIONS = ", published versions"
-# Ten classes and 15 of several hundred near rows: minutes for each split.
-LEFT_OUT = {"digits": ("plain space, K = 15",)}
 
 OURS: dict[str, Callable[[Case], ModelRun]] = {
     "forest space, K = 15": partial(_in_space, "forest", 15, False),

@@ -48,7 +48,7 @@ def jobs_for(folder: Path | None, seeds: int) -> list[Job]:
     return [
         Job((*key, model), partial(_measure, folder, key, model))
         for key in case_keys(folder, seeds)
-        for model in model_names(*key[:2])
+        for model in model_names(key[1])
     ]
 
 
