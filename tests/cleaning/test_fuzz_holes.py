@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from data.spaces.fitted_samples import Stairs, Sums, mapped
-from slow_cases import rest_slow
+from slow_cases import parts, rest_slow
 
 from cpclean import (
     Cell,
@@ -257,7 +257,7 @@ def test_random_sessions_in_the_space_of_a_fitted_object(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(1000, 1400, 50))
+@pytest.mark.parametrize("first", parts(range(1000, 1400, 50), 2))
 def test_many_random_sessions(first: int) -> None:
     for seed in range(first, first + 50):
         play(seed, 25, every=3)

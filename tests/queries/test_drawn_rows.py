@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from slow_cases import rest_slow
+from slow_cases import parts, rest_slow
 from strategies import Case, random_case, random_factored_case, sweep
 
 from cpclean import (
@@ -111,7 +111,7 @@ def test_cells_of_many_values() -> None:
 
 @pytest.mark.slow
 def test_many_more_cells_of_many_values() -> None:
-    for seed in range(1000, 3000):
+    for seed in parts(range(1000, 3000), 500):
         check_long_cells(seed)
 
 
