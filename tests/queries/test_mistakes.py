@@ -71,17 +71,6 @@ def test_a_metric_that_returns_no_number_is_told_where(found):
         is_certain(DATA, [[0.0]], metric=lambda x, t: found)
 
 
-def test_cosines_that_would_underflow_are_refused():
-    candidates = np.random.default_rng(0).normal(size=(6, 2, 2))
-    data = IncompleteDataset(list(candidates * 1e-100), [0, 1, 2] * 2)
-    with pytest.raises(QueryError, match="cosine underflows; got one with nothing above"):
-        is_certain(data, [[1.0, 1.0]], n_neighbors=1, metric="cosine")
-    plain = IncompleteDataset(list(candidates), [0, 1, 2] * 2)
-    with pytest.raises(QueryError, match="cosine underflows"):
-        is_certain(plain, [[1e-90, 0.0]], n_neighbors=1, metric="cosine")
-    assert is_certain(plain, [[0.0, 0.0]], n_neighbors=1, metric="cosine").tolist() == [True]
-
-
 def test_one_column_is_singular():
     with pytest.raises(QueryError, match=r"X must have 1 column \("):
         is_certain(DATA, [[0.0, 1.0]])

@@ -9,6 +9,7 @@
     mapped_query, mapped_rows  the same about rows that a fitted object maps
     blocks                     rows in blocks of neighbours
     prepared, kernel_arrays    what is computed once per dataset; the arrays that kernels read
+    magnitudes                 numbers that are too large or too small for distances
     cell_gains, residues       gains of single cells; exact counts out of prime fields
     sound                      bounds for points with too many completions
     _near, _order, _extremes, _leaves, _minmax, _race, _tally, _cells    the compiled kernels

@@ -112,7 +112,7 @@ def _not_excluded(query: Query, drawn: Ints) -> Bools:
         limits = query.limits(point)
         if limits is not None:
             line = between(data, *limits, query.n_neighbors)
-            asked = ask(line, np.array([[-1.0]]), Model(query.n_neighbors, "linear"))
+            asked = ask(line, np.zeros((1, 1)), Model(query.n_neighbors, "manhattan"))
             found[number] = _found_possible(asked, None)[0]
     return found
 

@@ -19,8 +19,8 @@ from cpclean.queries import kernel_arrays
 from cpclean.queries.leaf_query import LeafQuery
 from cpclean.queries.mapped_query import MappedQuery
 from cpclean.queries.model import Metric, Model
-from cpclean.queries.plain_query import PlainQuery, check_magnitude
-from cpclean.queries.prepared import prepared_rows
+from cpclean.queries.plain_query import PlainQuery
+from cpclean.queries.prepared import check_size, prepared_rows
 from cpclean.queries.query import Query
 
 METRICS = {
@@ -62,7 +62,7 @@ def ask(data: IncompleteDataset, X: Points | npt.ArrayLike, model: Model) -> Que
         raise _not_measured(data)
     prepared = prepared_rows(data)
     if not callable(metric):
-        check_magnitude(prepared, points.vectors, code)
+        check_size(prepared, points.vectors, code)
     return PlainQuery(
         data=data,
         n_neighbors=n_neighbors,

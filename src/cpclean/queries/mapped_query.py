@@ -24,8 +24,8 @@ from cpclean.queries.mapped_rows import (
     rows_among,
     set_mapped_rows,
 )
-from cpclean.queries.plain_query import PlainQuery, check_magnitude
-from cpclean.queries.prepared import prepared_rows, rarest_prior
+from cpclean.queries.plain_query import PlainQuery
+from cpclean.queries.prepared import check_size, prepared_rows, rarest_prior
 from cpclean.queries.query import Near, Query
 
 
@@ -59,7 +59,7 @@ class MappedQuery(Query):
             return None
         data = rows.data if len(closed) == rows.data.n_rows else rows.data.take(closed)
         prepared = prepared_rows(data)
-        check_magnitude(prepared, self.vectors, self.metric)
+        check_size(prepared, self.vectors, self.metric)
         return PlainQuery(
             data=data,
             n_neighbors=self.n_neighbors,

@@ -18,6 +18,7 @@ from cpclean.queries import _extremes, _near, _order, kernel_arrays
 from cpclean.queries.kernel_arrays import Positions, Rows
 from cpclean.queries.prepared import (
     Prepared,
+    check_size,
     frozen,
     prepare_changed,
     prepared_among,
@@ -26,10 +27,6 @@ from cpclean.queries.prepared import (
 )
 from cpclean.queries.query import BLOCK_BYTES, Near, Query
 from cpclean.queries.sound import limits
-
-# Larger values overflow when they are squared (for cosine: twice) and summed.
-_LARGEST = {kernel_arrays.EUCLIDEAN: 1e150, kernel_arrays.LINEAR: 1e150, kernel_arrays.COSINE: 1e70}
-_LARGEST_SUM = 1e300
 
 
 @dataclass(frozen=True)
@@ -132,7 +129,7 @@ class PlainQuery(Query):
         prepare_changed(self.data, data, row)
         prepared = prepared_rows(data)
         if self.metric != kernel_arrays.PRECOMPUTED:
-            check_magnitude(prepared, self.vectors, self.metric)
+            check_size(prepared, self.vectors, self.metric)
         return replace(self, data=data, prepared=prepared, drawn=None)
 
     def alone_among(self, rows: Ints, data: IncompleteDataset) -> PlainQuery:
@@ -188,23 +185,3 @@ def _checked_distance(found: Any, candidate: Floats, point: Floats, row: int) ->
             f"{candidate.tolist()}, a candidate of row {row}, and t = {point.tolist()}."
         )
     return distance
-
-
-def check_magnitude(prepared: Prepared, points: Floats, code: int) -> None:
-    """Refuse values whose distances overflow, or underflow, in this metric."""
-    sizes = np.abs(points).max(axis=1, initial=0.0)
-    largest = max(prepared.largest, float(sizes.max(initial=0.0)))
-    limit = _LARGEST.get(code, _LARGEST_SUM)
-    if largest > limit:
-        raise QueryError(
-            f"values must not exceed {limit:.0e}, or distances overflow; got {largest:.3g}. "
-            "Scale the features."
-        )
-    if code == kernel_arrays.COSINE:
-        smallest = min(prepared.smallest, float(sizes[sizes > 0].min(initial=math.inf)))
-        if smallest < 1 / limit:
-            raise QueryError(
-                f"a vector must be zero or have a value of at least {1 / limit:.0e}, or its "
-                f"cosine underflows; got one with nothing above {smallest:.3g}. "
-                "Scale the features."
-            )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -28,6 +27,7 @@ from cpclean.queries.kernel_arrays import (
     Rows,
     Sparse,
 )
+from cpclean.queries.magnitudes import check_magnitude, smallest_size
 
 # Tables with this many columns, and at most one cell value in four not zero, are summed sparsely.
 _WIDE_FROM = 32
@@ -45,7 +45,7 @@ class Prepared:
     rows: Rows
     place: Ints  # where each row stands in rows.order
     largest: float  # of all values, without sign
-    smallest: float  # of the rows' largest values, without sign, that are not zero
+    smallest: float  # of all values that are not zero, known or not, without sign
     rarest: float  # a lower bound on the prior of any candidate
 
 
@@ -54,16 +54,20 @@ def prepared_rows(data: IncompleteDataset) -> Prepared:
     if Prepared not in data.derived:
         rows = _kernel_rows(data)
         boxes = rows.boxes
-        sizes = np.maximum(boxes.high.max(axis=0), -boxes.low.min(axis=0))  # without sign
         data.derived[Prepared] = Prepared(
             rows=rows,
             place=inverse(rows.order),
-            largest=float(sizes.max()),
-            smallest=float(sizes[sizes > 0].min(initial=math.inf)),
+            largest=float(max(boxes.high.max(), -boxes.low.min())),
+            smallest=smallest_size(rows.base, rows.values),
             rarest=rarest_prior(data),
         )
     found: Prepared = data.derived[Prepared]
     return found
+
+
+def check_size(prepared: Prepared, points: Floats, metric: int) -> None:
+    """Refuse points and candidates whose distances overflow or underflow in this metric."""
+    check_magnitude(prepared.rows, prepared.largest, prepared.smallest, points, metric)
 
 
 def inverse(order: Ints) -> Ints:
@@ -89,7 +93,8 @@ def prepare_changed(old: IncompleteDataset, new: IncompleteDataset, row: int) ->
     """Prepare data that differs from other, prepared data in one row: O(N d), mostly copying."""
     before = prepared_rows(old)
     rows = before.rows
-    low, high = box(new.stored_row(row))
+    stored = new.stored_row(row)
+    low, high = box(stored)
     place = before.place[row]
     block = int(np.searchsorted(rows.block_at, place, side="right")) - 1
     around_low = np.minimum(rows.block_boxes.low[:, block], low)
@@ -113,7 +118,9 @@ def prepare_changed(old: IncompleteDataset, new: IncompleteDataset, row: int) ->
             )
         ),
         largest=max(before.largest, size),
-        smallest=min(before.smallest, size) if size > 0 else before.smallest,
+        smallest=min(
+            before.smallest, smallest_size(stored.base, *(cell.values for cell in stored.cells))
+        ),
     )
     set_prepared(new, after)
 

@@ -59,7 +59,8 @@ def world_shares(
         "euclidean", "manhattan", "chebyshev", "cosine", "linear" (the larger dot product is
         nearer), "rbf" (the same order as euclidean), "hamming" (the number of features that
         differ), "precomputed", or a function (x, t) -> distance. At equal distance the smaller row
-        is nearer, at equal votes the smaller class wins.
+        is nearer, at equal votes the smaller class wins. Numbers whose distances would overflow or
+        underflow are refused (euclidean: beyond 1e150, or below 1e-130 and not 0).
     n_jobs : int, optional
         Number of threads; -1 for all processors. The result does not depend on it.
 

@@ -47,14 +47,17 @@ def between(
 ) -> IncompleteDataset:
     """Step 3: the rows that can be among the nearest, each with its least and greatest distance.
 
-    In one dimension, seen from -1 under the linear metric.
+    In one dimension, seen from 0: not the distances, which may be of any size, but their numbers
+    in ascending order, equal ones with the same number.
     """
     reach = np.partition(high, n_neighbors - 1)[n_neighbors - 1]
     (rows,) = np.nonzero(low <= reach)
     size = len(rows)
+    ends = np.column_stack([low[rows], high[rows]])
+    numbers = np.unique(ends, return_inverse=True)[1].reshape(ends.shape).astype(np.float64)
     two, at = np.full(size, 2), 2 * np.arange(size)
     arrays = RowArrays(
-        base=low[rows][:, None].copy(),
+        base=numbers[:, :1].copy(),
         n_cells=np.ones(size, dtype=np.int64),
         first_cell=np.arange(size),
         cell_start=np.zeros(size, dtype=np.int64),
@@ -62,7 +65,7 @@ def between(
         cell_size=two,
         values_at=at,
         weights_at=at,
-        values=np.column_stack([low[rows], high[rows]]).ravel(),
+        values=numbers.ravel(),
         weights=np.full(2 * size, 0.5),
     )
     return IncompleteDataset.from_arrays(arrays, data.codes[rows], data.classes)
