@@ -261,6 +261,7 @@ def test_no_dataframes_are_loaded_beyond_what_scikit_learn_loads():
     )
 
 
+@pytest.mark.slow
 def test_arrays_need_no_dataframe_library():
     run_in_a_new_interpreter(
         "class Missing:",

@@ -39,6 +39,7 @@ def test_ways_are_measured_as_they_are_named(space: Space, result: dict[str, obj
     assert all(0.0 <= float(result[name]) <= 1.0 for name in paper.COLUMNS)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_at_a_fifth_the_vote_knows_the_answers(space: Space, result: dict[str, object]) -> None:
     session = CleaningSession(space.table.dataset, space.X_val, 3)
     early = round(0.2 * len(space.table.dataset.dirty_rows))

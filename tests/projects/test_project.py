@@ -251,6 +251,7 @@ def test_a_project_without_the_frame():
     assert again.session().ask() is not None
 
 
+@pytest.mark.slow
 def test_another_process_asks_the_same(tmp_path):
     project = made(mixed())
     session = project.session()

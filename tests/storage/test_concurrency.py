@@ -156,9 +156,7 @@ def test_many_open_a_new_file_at_once(tmp_path):
         in_threads(lambda _, path=path: SqliteStorage(path).close(), 6)
 
 
-@pytest.mark.parametrize(
-    "shared_url", ["sqlite", pytest.param("postgres", marks=pytest.mark.slow)], indirect=True
-)
+@pytest.mark.slow
 def test_processes_share_the_rows(shared_url, project, worker):
     with open_storage(shared_url) as storage, ExitStack() as stack:
         storage.create(project)

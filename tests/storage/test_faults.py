@@ -26,9 +26,7 @@ def answer(row, who="Ann", **more):
 
 
 @needs_posix
-@pytest.mark.parametrize(
-    "shared_url", ["sqlite", pytest.param("postgres", marks=pytest.mark.slow)], indirect=True
-)
+@pytest.mark.slow
 def test_a_killed_writer_loses_nothing_that_was_acknowledged(shared_url, project, worker):
     with open_storage(shared_url) as storage:
         storage.create(project)

@@ -448,6 +448,7 @@ def printed(frame: pd.DataFrame) -> dict:
     return fingerprint(IncompleteTable(frame, label="y"), frame[["age", "city"]].dropna(), k=3)
 
 
+@pytest.mark.slow
 def test_a_fingerprint_is_the_same_in_another_process(monkeypatch):
     monkeypatch.setenv("PYTHONHASHSEED", "7")
     out, err = run(PRINTED).communicate(people().to_json(), timeout=PATIENCE)

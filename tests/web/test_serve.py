@@ -44,6 +44,7 @@ def refused(*arguments, **options):
 
 
 @needs_posix
+@pytest.mark.slow
 def test_from_a_table_to_answers_beside_it_and_back(table):
     chosen = ("--label", "y", "--val-share", "0.4", "--seed", "3")
     arguments = (table, *chosen, "-k", "1")
