@@ -137,3 +137,16 @@ def test_text_in_drawings_stays_within_them(chromium: Any, pages: dict[str, Path
     for width in (PHONE, DESK):
         with Visit(chromium, pages["still"], width) as visit:
             assert visit.page.evaluate(look) == []
+
+
+def test_what_to_type_for_trials_can_be_copied(chromium: Any, pages: dict[str, Path]) -> None:
+    asked = {"permissions": ["clipboard-read", "clipboard-write"]}
+    with Visit(chromium, pages["live"], **asked) as visit:
+        page = visit.page
+        assert page.locator("#try").is_hidden()
+        page.get_by_text("Try it on my rows").click()
+        assert page.locator("#try").is_visible()
+        page.get_by_role("button", name="Copy").click()
+        until(page, "document.getElementById('copied').textContent === 'Copied.'")
+        copied = page.evaluate("navigator.clipboard.readText()")
+        assert copied == page.locator("#try").text_content()

@@ -385,3 +385,25 @@ def test_rows_of_a_classifier_have_their_numbers_in_x() -> None:
     assert named
     assert named <= set(range(60, 90))
     assert "Compared with random order" in page
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        (None, "report(session, path, trust=cpclean.trust(frame, label))"),
+        ("cpclean report 'a&b.csv' --trust", "cpclean report 'a&b.csv' --trust"),
+        ("", None),
+    ],
+)
+def test_a_button_shows_how_to_try_it_on_ones_own_rows(
+    session: CleaningSession, command: str | None, text: str | None
+) -> None:
+    seen = words(report(session, interactive=False, command=command).html)
+    assert ("Try it on my rows" in seen) == ("Trials on your rows" in seen) == (text is not None)
+    assert text is None or text in seen
+
+
+def test_values_without_a_table_cannot_be_tried() -> None:
+    data = IncompleteDataset([[[0.0], [5.0]], [[1.0], [7.0]], [[6.0]]], ["a", "b", "b"])
+    made = report(CleaningSession(data, [[0.0], [4.0]], n_neighbors=1), interactive=False)
+    assert "Try it on my rows" not in made.html

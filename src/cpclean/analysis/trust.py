@@ -20,7 +20,7 @@ from cpclean.data.rows import is_whole
 from cpclean.data.table import IncompleteTable
 from cpclean.errors import CPCleanError, TableError, offenders
 from cpclean.intake.sentences import refusal
-from cpclean.progress_bar import progress_bar
+from cpclean.progress_bar import Shown, progress_bar
 from cpclean.queries.model import Metric
 from cpclean.queries.sureness import LEVEL, checked_level
 
@@ -37,9 +37,9 @@ _LEAST_ROWS = 100
 class TrialSizes:
     """How many trials, of how many rows at most, of which a share is predicted."""
 
-    n_trials: int
-    most_rows: int
-    val_share: float
+    n_trials: int = N_TRIALS
+    most_rows: int = MOST_ROWS
+    val_share: float = VAL_SHARE
 
 
 def trust(
@@ -64,7 +64,7 @@ def trust(
     val_share: float = VAL_SHARE,
     random_state: int = 0,
     n_jobs: int | None = None,
-    progress: bool | None = None,
+    progress: Shown = None,
 ) -> TrustFindings:
     """Try everything on the complete rows of a table, where the truth is known.
 
@@ -102,8 +102,8 @@ def trust(
         The seed: the same one gives the same figures.
     n_jobs : int, optional
         Threads; the figures do not depend on it.
-    progress : bool, optional
-        Whether to show a progress bar; by default on a terminal.
+    progress : bool, or function of words and a share, optional
+        Whether to show a progress bar; by default on a terminal. A function is told instead.
 
     Returns
     -------
@@ -146,7 +146,37 @@ def trust(
     table = IncompleteTable(
         frame, label, kinds=kinds, null_tokens=null_tokens, drop_unlabelled=drop_unlabelled
     )
-    trials = _trials(table, points, null_tokens)
+    return trials_of(table, points, settings, sizes, random_state, progress=progress)
+
+
+def trials_of(
+    table: IncompleteTable,
+    points: Any,
+    settings: TrialSettings,
+    sizes: TrialSizes,
+    random_state: int = 0,
+    *,
+    progress: Shown = None,
+) -> TrustFindings:
+    """The same for a table that is there already; what a trial does with its rows is in settings.
+
+    Parameters
+    ----------
+    table : IncompleteTable
+        In any space; only its columns and holes are looked at.
+    points : frame or None
+        Rows that lend their holes to those that are held out, with the nulls of the table.
+    settings : TrialSettings
+    sizes : TrialSizes
+    random_state : int
+    progress : bool, or function of words and a share, optional
+        What a function raises ends the trials.
+
+    Returns
+    -------
+    TrustFindings
+    """
+    trials = _trials(table, points, table.null_tokens)
     made, found, interrupted = _course(trials, settings, sizes, random_state, progress)
     return TrustFindings(
         level=settings.sure,
@@ -166,7 +196,7 @@ def trust(
 
 
 def _course(
-    trials: Trials, settings: TrialSettings, sizes: TrialSizes, seed: int, progress: bool | None
+    trials: Trials, settings: TrialSettings, sizes: TrialSizes, seed: int, progress: Shown
 ) -> tuple[list[Trial], list[Figures], bool]:
     """All trials, what was measured in each, and whether Ctrl-C ended them early."""
     made: list[Trial] = []

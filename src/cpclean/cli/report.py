@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,8 +29,19 @@ if TYPE_CHECKING:
     from cpclean.cleaning.session import CleaningSession
     from cpclean.data.task import Task
 
+_TYPED = "cpclean.cli.report.typed"
 
-@click.command(short_help="One HTML page: what is certain, and what to clean.")
+
+class _Kept(click.Command):
+    """Keeps what was typed, for the page to repeat."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        typed = ["cpclean", "report", "--trust", *args]
+        ctx.meta[_TYPED] = shlex.join(typed)
+        return super().parse_args(ctx, args)
+
+
+@click.command(cls=_Kept, short_help="One HTML page: what is certain, and what to clean.")
 @training_options
 @validation_options
 @sure_option
@@ -135,6 +147,7 @@ def report(
             random_state=validation.seed,
             settings=_settings(training, validation),
             trust=found,
+            command="" if opened.original.domains else click.get_current_context().meta[_TYPED],
             progress=lambda step: say(step[:1].upper() + step[1:]),
         )
     if out == "-":

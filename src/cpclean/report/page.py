@@ -55,6 +55,7 @@ def report(
     random_state: int = 0,
     settings: Mapping[str, Any] | None = None,
     trust: TrustFindings | None = None,
+    command: str | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """What the holes of a table mean for predictions, as one self-contained HTML page.
@@ -93,7 +94,11 @@ def report(
     settings : dict, optional
         Additional lines for the list of settings.
     trust : TrustFindings, optional
-        What `cpclean.trust` found on the rows of the same table; adds a section about it.
+        What `cpclean.trust` found on the rows of the same table, for a section about it. Without
+        it, the section has a button that shows how to make such a page.
+    command : str, optional
+        The command that makes such a page; by default what to write in Python. If it is empty,
+        there is no such button.
     progress : function of a text, optional
         Called before each step that takes a while.
 
@@ -128,11 +133,33 @@ def report(
         datetime.now().astimezone(),
         session.data.space,
         trust,
+        _try_by(command) if found.is_table else None,
     )
     made = Report(contents, interactive)
     if path is not None:
         made.save(path)
     return made
+
+
+@dataclass(frozen=True)
+class TryBy:
+    """How to make the same page with trials: in words, and what to type."""
+
+    words: str
+    text: str
+
+
+def _try_by(command: str | None) -> TryBy | None:
+    if command == "":
+        return None
+    if command is None:
+        return TryBy(
+            "In Python, with the frame and the label that the table was made from:",
+            "report(session, path, trust=cpclean.trust(frame, label))",
+        )
+    return TryBy(
+        "This command makes the same page with the trials; they take about a minute:", command
+    )
 
 
 @dataclass(frozen=True)
@@ -146,6 +173,7 @@ class Contents:
     made: datetime
     space: FilledSpace | None = None
     trust: TrustFindings | None = None
+    try_by: TryBy | None = None
 
 
 class Report:

@@ -23,6 +23,18 @@
     Object.keys(figures).forEach(draw);
   }
 
+  // The command can be taken along; where a browser does not allow that, it can be selected.
+  var copy = document.getElementById("copy");
+  if (copy && navigator.clipboard) {
+    copy.hidden = false;
+    copy.addEventListener("click", function () {
+      navigator.clipboard.writeText(document.getElementById("try").textContent).then(
+        function () { document.getElementById("copied").textContent = "Copied."; },
+        function () { document.getElementById("copied").textContent = "Your browser does not allow it: select the text."; }
+      );
+    });
+  }
+
   if (window.Plotly) {
     drawAll();
     dark.addEventListener("change", drawAll);

@@ -27,6 +27,7 @@ from cpclean.web.desk.listing import RowsWanted, own_answer, page_of, row_views
 from cpclean.web.desk.progress import progress_of
 from cpclean.web.desk.project_rows import ProjectRows
 from cpclean.web.desk.taking_in import TakingIn
+from cpclean.web.desk.trying import Trying
 from cpclean.web.desk.views import (
     AnsweredView,
     PredictionsView,
@@ -92,6 +93,7 @@ class Desk:
         self._rows = ProjectRows(project)
         self._out = HandingOut(storage, project, self._rows, self.engine, float(lease_seconds))
         self._in = TakingIn(storage, project, self._rows, self.engine)
+        self.trying = Trying(project, self.engine)
         self.mark = _mark(project)
         self._progress = progress_of(self.engine, project)
 

@@ -182,6 +182,10 @@ class Engine:
         """Something was appended: look at once."""
         self._news.set()
 
+    def publish(self) -> None:
+        """Tell whoever looks that something else has changed."""
+        self._publish()
+
     @property
     def behind(self) -> bool:
         """Whether something was appended that `now` does not know of."""

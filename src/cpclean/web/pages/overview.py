@@ -48,11 +48,17 @@ class Overview:
             visit.request, "progress.html", page="progress", progress=progress, says=picture.says,
             drawings=[Markup(drawn(picture, width)) for width in (WIDE, NARROW)],
             milestones=wording.milestones(progress), space=wording.space(visit.desk.project),
-            curve_json=json.dumps(lines), numbers=[
+            curve_json=json.dumps(lines), trying=visit.desk.trying,
+            request_id=forms.new_request_id(), numbers=[
                 (at, share, certain.get(at, share)) for at, share in
                 (progress.curve[at] for at in thinned(len(progress.curve), MOST_NUMBERS))
             ],
         )  # fmt: skip
+
+    async def trust(self, visit: Visit) -> Response:
+        """Begin with trials on the complete rows; the progress shows them."""
+        visit.desk.trying.start()
+        return see("/progress#trust")
 
     async def rows(self, visit: Visit) -> Response:
         """The table of rows with holes."""

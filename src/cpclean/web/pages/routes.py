@@ -41,7 +41,8 @@ def routes(workplace: Workplace, security: Security) -> list[BaseRoute]:
         "/export/log.jsonl": overview.log,
         "/export/answers.jsonl": overview.answers,
     }
-    sent = {"/answer": asking.answer, "/skip": asking.skip, "/undo": asking.undo}
+    sent = {"/answer": asking.answer, "/skip": asking.skip, "/undo": asking.undo,
+            "/trust": overview.trust}  # fmt: skip
     return [
         Route("/", naming.home),
         Route("/name", naming.show, methods=["GET"]),
