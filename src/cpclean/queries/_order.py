@@ -5,13 +5,14 @@ equal distance are one position. Every distance is a sum over features in featur
 equal vectors tie exactly whichever way they were built.
 
 1. *Open* rows from the nearest bounding box outwards: the distances of all their candidates, cell
-   by cell, and where their prior weights stand.
+   by cell, and their prior weights.
 2. *Stop* where what lies farther cannot matter: all but `slack` of the mass has K rows within.
 3. *Collect* the candidates within that radius; a row's share beyond it is only summed.
 4. *Sort*, and merge the candidates of one row at one distance into one position.
 5. *Sum* each row's prior mass up to every position, and beyond it.
 
-Cost: O(P d) per point for P candidates of the opened rows; sorting is linear as a rule.
+Cost: O(P d) per point for P candidates of the opened rows; sorting is linear as a rule. Room: as
+many numbers as the near rows of one point have candidates, and no more for a larger table.
 
 Kernels that call each other share this file: the compilation cache does not see edits to a
 callee in another file.
@@ -48,9 +49,8 @@ _INSERTION = 24  # buckets up to this size are sorted by insertion
 _LONG = 1000  # candidates of a row beyond which plain sums lose too much
 _OPEN_FIRST = 48  # rows opened before the first look at how much is still undecided
 
-# Columns of `Work.pool`: where an opened row's distances begin and end (-1: not opened), and what
-# is added to reach its weights.
-_BEGIN, _END, _SHIFT = range(3)
+# Columns of `Work.pool`: where an opened row's candidates begin and end (-1: not opened).
+_BEGIN, _END = range(2)
 
 # Unsigned numbers: an index that cannot be negative needs no check for counting from the end.
 _0, _1, _2, _3, _4 = (np.uint64(number) for number in range(5))
@@ -195,8 +195,13 @@ def _distances(base, span, cells, values, sparse, metric, t, nonzero, terms, liv
 
 
 @njit(cache=True, nogil=True)
-def _product_weights(span, cells, weights, out):
-    """Prior weights of all candidates of a factored row: the product over its cells."""
+def _prior_weights(span, cells, weights, out):
+    """Prior weights of all candidates of a row: the product over its cells."""
+    if span[N_CELLS] == 1:
+        at = cells[span[FIRST_CELL], WEIGHTS_AT]
+        for j in range(span[SIZE]):
+            out[j] = weights[at + j]
+        return
     count = 1
     out[0] = 1.0
     for cell in range(span[FIRST_CELL], span[FIRST_CELL] + span[N_CELLS]):
@@ -298,14 +303,14 @@ def _settled(opened, pool, distance, weight, radius, slack, nearer):
     n_whole = 0
     for q in range(opened.shape[0]):
         local = opened[q]
-        start, stop, shift = pool[local, _BEGIN], pool[local, _END], pool[local, _SHIFT]
+        start, stop = pool[local, _BEGIN], pool[local, _END]
         outside = 0.0
         inside = 0.0
         n_outside = 0
         for e in range(start, stop):  # no branches: they could not be predicted
             out = distance[e] > radius
-            outside += weight[e + shift] if out else 0.0
-            inside += 0.0 if out else weight[e + shift]
+            outside += weight[e] if out else 0.0
+            inside += 0.0 if out else weight[e]
             n_outside += out
         n_whole += n_outside == 0
         if slack > 0.0:
@@ -320,12 +325,12 @@ def _settled(opened, pool, distance, weight, radius, slack, nearer):
 
 
 class Work(NamedTuple):
-    """Room for one point; allocated once per block."""
+    """Room for the candidates of one point's near rows; allocated once per block."""
 
     opened: np.ndarray  # (rows,) near rows from the nearest box outwards
-    pool: np.ndarray  # (rows, 3) _BEGIN, _END, _SHIFT of a near row
+    pool: np.ndarray  # (rows, 2) _BEGIN, _END of a near row
     pool_distance: np.ndarray  # distances of the opened rows' candidates
-    weights: np.ndarray  # the rows' weights, then 1 (a clean row's), then products of cells
+    pool_weight: np.ndarray  # and their prior weights
     distance: np.ndarray  # positions not yet sorted, row by row
     weight: np.ndarray
     owner: np.ndarray
@@ -347,24 +352,17 @@ def _make_work(rows, metric, near_ptr, near, n_neighbors):
     size = 1
     largest = 1
     n_rows = 1
-    factored = False
     for p in range(near_ptr.shape[0] - 1):
         own = 0
         for i in range(near_ptr[p], near_ptr[p + 1]):
             own += rows.spans[near[i], SIZE]
             largest = max(largest, rows.spans[near[i], SIZE])
-            factored = factored or rows.spans[near[i], N_CELLS] > 1
         size = max(size, own)
         n_rows = max(n_rows, near_ptr[p + 1] - near_ptr[p])
-    n_weights = rows.weights.shape[0]
-    weights = np.empty(n_weights + 1 + (size if factored else 0))
-    for i in range(n_weights):
-        weights[i] = rows.weights[i]
-    weights[n_weights] = 1.0
     n_features = rows.base.shape[1]
     return Work(
-        np.empty(n_rows, np.int64), np.empty((n_rows, 3), np.int64), np.empty(size), weights,
-        np.empty(size), np.empty(size), np.empty(size, np.int64),
+        np.empty(n_rows, np.int64), np.empty((n_rows, 2), np.int64), np.empty(size),
+        np.empty(size), np.empty(size), np.empty(size), np.empty(size, np.int64),
         np.empty(n_rows), np.empty(n_rows),
         np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size + 1, np.int64),
         np.empty(n_features), np.empty(n_features, np.int64), np.empty(n_features, np.int64),
@@ -376,7 +374,7 @@ def _make_work(rows, metric, near_ptr, near, n_neighbors):
 def _open(rows, metric, t, near, bound, reach, slack, work):
     """Steps 1 and 2: open rows until what lies farther cannot matter; returns that radius."""
     base, spans, cells, values = rows.base, rows.spans, rows.cells, rows.values
-    opened, pool, distance, weights = work.opened, work.pool, work.pool_distance, work.weights
+    opened, pool, distance, weight = work.opened, work.pool, work.pool_distance, work.pool_weight
     n_near = near.shape[0]
     n_nonzero = 0
     wide = rows.sparse.at.shape[0] > 0 and metric != PRECOMPUTED
@@ -389,8 +387,6 @@ def _open(rows, metric, t, near, bound, reach, slack, work):
         pool[local, _END] = -1
     n_opened = 0
     used = 0
-    n_weights = rows.weights.shape[0]
-    products = n_weights + 1
     target = min(_OPEN_FIRST, n_near)
     while True:
         # Step 1: distances of the next rows' candidates.
@@ -400,15 +396,8 @@ def _open(rows, metric, t, near, bound, reach, slack, work):
             span = spans[row]
             _distances(base[row], span, cells, values, rows.sparse, metric, t, nonzero,
                        work.terms, work.live, distance[used:], work.norm)  # fmt: skip
+            _prior_weights(span, cells, rows.weights, weight[used:])
             pool[local, _BEGIN] = used
-            if span[N_CELLS] == 0:
-                pool[local, _SHIFT] = n_weights - used
-            elif span[N_CELLS] == 1:
-                pool[local, _SHIFT] = cells[span[FIRST_CELL], WEIGHTS_AT] - used
-            else:
-                pool[local, _SHIFT] = products - used
-                _product_weights(span, cells, rows.weights, weights[products:])
-                products += span[SIZE]
             used += span[SIZE]
             pool[local, _END] = used
         n_opened = target
@@ -416,7 +405,7 @@ def _open(rows, metric, t, near, bound, reach, slack, work):
             return reach
         # Step 2. Rows not opened begin here or farther: only what is strictly nearer is complete.
         radius = np.nextafter(bound[opened[n_opened]], -np.inf)
-        if _settled(opened[:n_opened], pool, distance, weights, radius, slack, work.nearer):
+        if _settled(opened[:n_opened], pool, distance, weight, radius, slack, work.nearer):
             return radius
         target = min(target + target // 4, n_near)
 
@@ -428,13 +417,13 @@ def _collect(n_near, radius, work, rank, rank_from, kept, beyond):
     A kept row's number goes to kept, its mass beyond radius to beyond. If rank has room, every
     candidate notes its place there from rank_from on, -1 beyond.
     """
-    pool_distance, weights = work.pool_distance, work.weights
+    pool_distance, pool_weight = work.pool_distance, work.pool_weight
     distance, weight, owner = work.distance, work.weight, work.owner
     n = 0
     n_kept = 0
     for local in range(n_near):
         entry = work.pool[local]
-        start, stop, shift = entry[_BEGIN], entry[_END], entry[_SHIFT]
+        start, stop = entry[_BEGIN], entry[_END]
         if stop < 0:
             continue
         mine = n
@@ -442,7 +431,7 @@ def _collect(n_near, radius, work, rank, rank_from, kept, beyond):
         lost = 0.0
         many = stop - start > _MERGE_FROM
         for e in range(start, stop):
-            mass = weights[e + shift]
+            mass = pool_weight[e]
             into = n
             if many:
                 for other in range(n - 1, max(mine, n - _MERGE_WITH) - 1, -1):

@@ -120,14 +120,18 @@ def expected_entropies(
     times = times[used]
     alone = query if len(used) == len(query.vectors) else query.about(query.vectors[used])
     parts = alone.over_blocks(gains_in_block, n_jobs)
-    start = 0
+    start, own = 0, np.zeros(data.n_rows)  # own: of one block, so that work is not O(N) per block
     for part in parts:
         repeats = times[start : start + len(part.entropy)]
         start += len(part.entropy)
         total += float(repeats @ part.entropy)
         each = part.gain * np.repeat(repeats, part.n_rows)
-        gain += np.bincount(part.rows, each, data.n_rows)
-    return np.maximum(total - gain, 0.0) / query.points.n_points
+        np.add.at(own, part.rows, each)
+        gain[part.rows] += own[part.rows]  # a row that is there twice is written twice
+        own[part.rows] = 0.0
+    left = np.maximum(np.subtract(total, gain, out=gain), 0.0, out=gain)
+    left /= query.points.n_points
+    return left
 
 
 def _mixed_gains(query: Query) -> tuple[float, Floats]:

@@ -4,8 +4,10 @@ What kind of space the rows lie in is known to the subclasses alone: `plain_quer
 metrics, `leaf_query` has leaves of trees. Each finds the rows near a point, brings their candidates
 into order, and says where each row begins and ends. Everything else is the same for all of them.
 
-Memory beyond the data stays around `BLOCK_BYTES` per thread, for any number of rows and points;
-only a single point with a larger neighbourhood takes more.
+Memory beyond the data, what is prepared of it and the result stays around `BLOCK_BYTES` per thread,
+for any number of rows and points: no thread has an array of the size of the table. Only a single
+point with a larger neighbourhood takes more. (`expected_entropies` adds up in two arrays of 8 bytes
+per row, whatever the number of threads.)
 """
 
 from __future__ import annotations
