@@ -27,6 +27,8 @@ from benchmarks import (
     speed,
     startup,
     tables,
+    telling,
+    wide,
 )
 from benchmarks.report import PLAIN_WIDTH, Report, markdown, show
 from benchmarks.run import Run
@@ -39,12 +41,15 @@ SECTIONS: dict[str, Callable[[Run], None]] = {
     "doubling": scale.measure_doubling,
     "startup": startup.measure,
     "classes": classes.measure,
+    "wide": wide.measure_wide,
+    "tied": wide.measure_tied,
     "building": building.measure,
     "tables": tables.measure,
     "holes": holes.measure,
     "choices": hole_choices.measure,
     "leaves": leaves.measure,
     "cleaning": cleaning.measure,
+    "telling": telling.measure,
     "serving": serving.measure,
 }
 INTERRUPTED = 130

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cpclean.data.row_arrays import RowArrays
+
 Floats = npt.NDArray[np.float64]
 
 
@@ -80,6 +82,53 @@ def many_rows(rows: int, n_points: int, features: int = 10) -> Parts:
         for row, hole in zip(table, lost.tolist(), strict=True)
     ]
     return Parts(candidates, labels, rng.random((n_points, features)))
+
+
+def tied_rows(rows: int, n_points: int) -> Parts:
+    """Eight categorical columns of 3 to 5 values, one-hot; half of the rows lack one of them."""
+    rng = np.random.default_rng(8)
+    sizes = (3, 5, 4, 4, 3, 3, 3, 3)
+    starts = np.cumsum([0, *sizes])
+    codes = np.stack([rng.integers(size, size=rows + n_points) for size in sizes], axis=1)
+    score = sum(rng.normal(size=size)[codes[:, at]] for at, size in enumerate(sizes))
+    vectors = np.zeros((rows + n_points, starts[-1]))
+    for at, start in enumerate(starts[:-1]):
+        vectors[np.arange(len(vectors)), start + codes[:, at]] = 2**-0.5
+    lost = np.where(rng.random(rows) < 0.5, rng.integers(len(sizes), size=rows), -1)
+    candidates = []
+    for row, hole in zip(vectors, lost.tolist(), strict=False):
+        own = list(range(starts[hole], starts[hole + 1])) if hole >= 0 else []
+        every = np.eye(len(own)) * 2**-0.5
+        candidates.append(_filled(row, own, every) if own else row[None, :])
+    return Parts(candidates, (score > np.median(score))[:rows].astype(int), vectors[rows:])
+
+
+def arrays_of_many_rows(
+    rows: int, n_points: int, features: int = 10
+) -> tuple[RowArrays, npt.NDArray[np.int64], Floats]:
+    """As `many_rows`, of normal numbers, as arrays: quick to build for a million rows."""
+    rng = np.random.default_rng(11)
+    base, points = rng.normal(size=(rows, features)), rng.normal(size=(n_points, features))
+    score = base[:, 0] + base[:, 1] * base[:, 2] + 0.5 * rng.normal(size=rows)
+    (dirty,) = np.nonzero(rng.random(rows) < 0.1)
+    values = np.sort(rng.normal(size=(len(dirty), 5)), axis=1)
+    column, at = rng.integers(features, size=len(dirty)), 5 * np.arange(len(dirty))
+    base[dirty, column] = values[:, 0]
+    n_cells = np.zeros(rows, dtype=np.int64)
+    n_cells[dirty] = 1
+    arrays = RowArrays(
+        base=base,
+        n_cells=n_cells,
+        first_cell=np.cumsum(n_cells) - n_cells,
+        cell_start=column,
+        cell_stop=column + 1,
+        cell_size=np.full(len(dirty), 5),
+        values_at=at,
+        weights_at=at,
+        values=values.ravel(),
+        weights=np.full(values.size, 0.2),
+    )
+    return arrays, (score > 0).astype(np.int64), points
 
 
 def many_classes(rows: int, n_points: int, classes: int, features: int = 5) -> Parts:

@@ -30,6 +30,8 @@ from cpclean.queries.model import Model
 from cpclean.queries.query import Query
 
 # Tables with fewer rows are looked at as a whole; so are those of which more than a share is near.
+# (With 200 points and 10 columns, a step among gathered rows costs 1.5 of one on the whole table at
+# 2,000 rows, 0.9 at 4,000, 0.7 at 8,000: `benchmarks.telling`, with other numbers of rows.)
 LEAST_ROWS = 4096
 MOST_SHARE = 0.5
 # Rows gathered for each point beyond those that are needed at first.
