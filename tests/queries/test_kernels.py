@@ -13,6 +13,7 @@ from cpclean import Cell, FactoredRow, IncompleteDataset
 from cpclean.queries import _minmax, _near, _order, _race, reference, residues
 from cpclean.queries.geometry import ask
 from cpclean.queries.model import Model
+from cpclean.queries.plain_query import PlainQuery
 from cpclean.queries.query import Near, Neighbourhood, Query
 from cpclean.queries.shares import tallied, votes_needed
 
@@ -30,6 +31,13 @@ def instance(
     labels[:n_classes] = np.arange(n_classes)
     X = rng.integers(0, grid + 1, size=(n_points, 2)).astype(float)
     return IncompleteDataset(candidates, labels, priors), np.unique(X, axis=0)
+
+
+def near_rows(query: Query, n_neighbors: int, limit: int = 10**9) -> Near:
+    assert isinstance(query, PlainQuery)
+    columns = _near.by_product(query.metric, query.vectors, query.data.n_features)
+    found = _near.near_rows(query.rows, query.metric, query.vectors, columns, n_neighbors, limit)
+    return Near(*found)
 
 
 def around(
@@ -130,7 +138,7 @@ def test_boxes_bound_the_distances_of_their_rows(metric: str) -> None:
     data = IncompleteDataset(rows, [0] * 40)
     for t in rng.normal(size=(6, 3)):
         query = ask(data, [t], Model(40, metric))  # with K = N no row is left out
-        near = Near(*_near.near_rows(query.rows, query.metric, query.vectors, 40, 10**9))
+        near = near_rows(query, 40)
         assert near.rows.tolist() == list(range(40))
         expected = [[oracle.distance(x, t.tolist(), metric) for x in row.tolist()] for row in rows]
         assert (near.bound <= [min(row) for row in expected]).all()
@@ -144,7 +152,7 @@ def test_more_rows_than_a_block_and_more_near_rows_than_room() -> None:
     data = IncompleteDataset(rng.normal(size=(600, 2, 1)), np.arange(600) % 2)
     X = rng.normal(size=(12, 1))
     query = ask(data, X, Model(500, "manhattan"))
-    near = Near(*_near.near_rows(query.rows, query.metric, query.vectors, 500, 10**9))
+    near = near_rows(query, 500)
     assert len(near.rows) > 4096
     for point, t in enumerate(X):
         far = np.abs(np.array([data.candidates(row)[:, 0] for row in range(600)]) - t)
@@ -190,7 +198,7 @@ def test_near_rows_of_many_blocks(metric: str, n_neighbors: int) -> None:
     X = rng.integers(-12, 13, size=(30, 3)).astype(float)
     query = ask(data, X, Model(n_neighbors, metric))
     assert len(query.rows.block_at) > 5
-    near = Near(*_near.near_rows(query.rows, query.metric, query.vectors, n_neighbors, 10**9))
+    near = near_rows(query, n_neighbors)
     for point, t in enumerate(query.vectors):
         bounds = _box_distances(table.min(axis=1), table.max(axis=1), t, metric)
         reach, expected = _near_by_pairs(*bounds, n_neighbors)
@@ -205,7 +213,7 @@ def test_near_rows_of_many_blocks_with_given_distances() -> None:
     data = IncompleteDataset(list(rng.normal(size=(700, 2, 1))), np.arange(700) % 2)
     distances = rng.integers(0, 50, size=(5, 1400)).astype(float)
     query = ask(data, distances, Model(3, "precomputed"))
-    near = Near(*_near.near_rows(query.rows, query.metric, query.vectors, 3, 10**9))
+    near = near_rows(query, 3)
     for point, own in enumerate(distances.reshape(5, 700, 2)):
         reach, expected = _near_by_pairs(own.min(axis=1), own.max(axis=1), 3)
         assert near.reach[point] == reach
@@ -227,9 +235,9 @@ def test_rows_are_sorted_point_by_point() -> None:
 def test_too_many_near_rows_for_several_points() -> None:
     data, X = instance(5, 40, n_points=4)
     query = ask(data, X, Model(3, "euclidean"))
-    given_up = Near(*_near.near_rows(query.rows, query.metric, query.vectors, 3, 5))
+    given_up = near_rows(query, 3, 5)
     assert len(given_up.ptr) == len(given_up.rows) == 0
-    single = Near(*_near.near_rows(query.rows, query.metric, query.vectors[:1], 3, 5))
+    single = near_rows(ask(data, X[:1], Model(3, "euclidean")), 3, 5)
     assert len(single.rows) > 0
 
 

@@ -21,6 +21,12 @@ from cpclean.queries.prepared import prepared_rows
 NEAR_ROWS = getattr(_near.near_rows, "py_func", _near.near_rows)
 
 
+def near_rows(rows: Rows, metric: int, X: np.ndarray, k: int) -> tuple[np.ndarray, ...]:
+    columns = _near.by_product(metric, X, rows.base.shape[1])
+    found: tuple[np.ndarray, ...] = NEAR_ROWS(rows, metric, X, columns, k, 10**9)
+    return found
+
+
 # -- tables that are hard for floats ---------------------------------------------------------------
 
 
@@ -246,7 +252,7 @@ def test_near_rows_are_those_that_begin_within_the_reach(draw) -> None:
         data = table(draw, seed, n_rows, width, holes)
         X = points_around(draw, data, seed, 9)
         # Not asked as a question, which may not be about numbers such as 5e-324.
-        ptr, near, _, reached = NEAR_ROWS(prepared_rows(data).rows, EUCLIDEAN, X, 3, 10**9)
+        ptr, near, _, reached = near_rows(prepared_rows(data).rows, EUCLIDEAN, X, 3)
         for point, x in enumerate(X):
             rows, reach = expected_near(data, x, 3)
             assert near[ptr[point] : ptr[point + 1]].tolist() == rows
@@ -254,7 +260,7 @@ def test_near_rows_are_those_that_begin_within_the_reach(draw) -> None:
 
 
 def answers(rows: Rows, metric: int, X: np.ndarray, k: int) -> list[list[float]]:
-    return [array.tolist() for array in NEAR_ROWS(rows, metric, X, k, 10**9)]
+    return [array.tolist() for array in near_rows(rows, metric, X, k)]
 
 
 @pytest.mark.parametrize("draw", KINDS)

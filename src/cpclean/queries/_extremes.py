@@ -27,7 +27,6 @@ from cpclean.queries._minmax import sweep
 from cpclean.queries._terms import cosine_order, join, term_of
 from cpclean.queries.kernel_arrays import (
     ASCENDING,
-    COSINE,
     FIRST_CANDIDATE,
     FIRST_CELL,
     LINEAR,
@@ -115,7 +114,14 @@ def _dense_ends(values, at, size, start, stop, metric, t, low, high):
 def _sparse_ends(sparse, number, size, start, stop, metric, t, nonzero, low, high):
     """The same in a wide table of mostly zeros: what adds nothing is passed over."""
     lowest, highest = np.inf, -np.inf
-    first = np.searchsorted(nonzero, start)
+    first = 0
+    after = nonzero.shape[0]
+    while first < after:
+        probe = (first + after) // 2
+        if nonzero[probe] < start:
+            first = probe + 1
+        else:
+            after = probe
     for j in range(number, number + size):
         from_low, from_high = low, high
         k = first
@@ -155,7 +161,7 @@ def _ends(base, span, cells, values, sparse, metric, t, nonzero):
         if cells[cell, ASCENDING]:
             low, high = _ascending_ends(values, cells[cell, VALUES_AT], size, metric, t[start],
                                         low, high)  # fmt: skip
-        elif sparse.at.shape[0] > 0:
+        elif sparse is not None:
             low, high = _sparse_ends(sparse, cells[cell, WEIGHTS_AT], size, start, stop, metric, t,
                                      nonzero, low, high)  # fmt: skip
         else:
@@ -170,14 +176,14 @@ def _ends(base, span, cells, values, sparse, metric, t, nonzero):
 
 
 @njit(cache=True, nogil=True)
-def _cosine_bounds(minus_dot, norm):
+def _cosine_bounds(least_minus_dot, most_minus_dot, least_norm, most_norm):
     """Bounds of the cosine order from those of minus the dot product and of |x|^2."""
     low, high = 0.0, 0.0
-    if norm[1] > 0.0:
-        near, far = -minus_dot[0], -minus_dot[1]
-        low = cosine_order(near, norm[0] if near > 0.0 else norm[1])
-        high = cosine_order(far, norm[1] if far > 0.0 else norm[0])
-        if norm[0] == 0.0:  # the zero vector itself is at 0
+    if most_norm > 0.0:
+        near, far = -least_minus_dot, -most_minus_dot
+        low = cosine_order(near, least_norm if near > 0.0 else most_norm)
+        high = cosine_order(far, most_norm if far > 0.0 else least_norm)
+        if least_norm == 0.0:  # the zero vector itself is at 0
             low = -np.inf if near > 0.0 else low
             high = np.inf if far < 0.0 else max(high, 0.0)
     return low, high
@@ -191,7 +197,6 @@ def _cosine_ends(base, span, cells, values, sparse, t, live, chosen, live_at, do
     columns that count before and behind it, and the sums before it.
     """
     first, n_cells = span[FIRST_CELL], span[N_CELLS]
-    wide = sparse.at.shape[0] > 0
     n_live = 0
     cell = 0
     live_at[0] = 0
@@ -202,8 +207,10 @@ def _cosine_ends(base, span, cells, values, sparse, t, live, chosen, live_at, do
         if base[f] != 0.0 and (cell == n_cells or f < cells[first + cell, START]):
             live[n_live] = f
             n_live += 1
-    live_at[cell + 1 : n_cells + 2] = n_live  # behind the last column there is nothing
-    chosen[:n_cells] = 0
+    for at in range(cell + 1, n_cells + 2):
+        live_at[at] = n_live  # behind the last column there is nothing
+    for at in range(n_cells):
+        chosen[at] = 0
     dots[0] = 0.0
     squares[0] = 0.0
     lowest, highest = np.inf, -np.inf
@@ -221,7 +228,7 @@ def _cosine_ends(base, span, cells, values, sparse, t, live, chosen, live_at, do
                 lowest = min(lowest, order)
                 highest = max(highest, order)
                 break
-            if wide:
+            if sparse is not None:
                 number = cells[first + at, WEIGHTS_AT] + chosen[at]
                 for v in range(sparse.at[number], sparse.at[number + 1]):
                     dot += term_of(LINEAR, sparse.value[v], t[sparse.column[v]])
@@ -258,7 +265,8 @@ def _count_begins(bounds, counts):
         lowest = min(lowest, bounds[local])
         highest = max(highest, bounds[local])
     scale = (counts.shape[0] - 1) / (highest - lowest) if highest > lowest else 0.0
-    counts[:] = 0
+    for part in range(counts.shape[0]):
+        counts[part] = 0
     if not 0.0 < scale < np.inf:
         counts[0] = bounds.shape[0]
         return 0.0, 0.0
@@ -308,17 +316,17 @@ def _keep_nearest(ends, n, end):
 
 
 @njit(cache=True, nogil=True)
-def _sorted_events(distance, event, n, limit, away, code):
-    """Those of n events up to a limit, from near to far, in away and code; returns how many.
+def _sorted_events(distance, event, n, limit, end, away, code):
+    """Those of n events up to a limit and before an end, from near to far; returns how many.
 
-    Events at one distance are in the order of their numbers. A number becomes -1 - number where the
-    next event is at the same position.
+    They come into away and code. Events at one distance are in the order of their numbers. A number
+    becomes -1 - number where the next event is at the same position.
     """
     n_listed = 0
     for i in range(n):
         away[n_listed] = distance[i]
         code[n_listed] = event[i]
-        n_listed += distance[i] <= limit
+        n_listed += distance[i] <= limit and distance[i] < end
     gap = 1
     while gap < n_listed:
         gap = 3 * gap + 1
@@ -342,30 +350,33 @@ def _sorted_events(distance, event, n, limit, away, code):
 
 
 @njit(cache=True, nogil=True)
-def extremes(rows, metric, X, near_ptr, near, bound, reach, n_neighbors, most_written, side,
+def extremes(rows, sparse, metric, X, near_ptr, near, bound, reach, n_neighbors, most_written, side,
              label_ptr, present, found):  # fmt: skip
     """The near rows' nearest and farthest candidates, as events from near to far.
 
     Opens the rows whose bounding boxes begin nearest, then more of them, until the next box begins
     where K rows have ended: no later event matters. Or, if the labels of the near rows are given,
     until all of them are found possible; see `_minmax.possible` for these arguments, where
-    side is empty if only the events are wanted.
+    side is empty if only the events are wanted. What is None is not compiled: sparse in a table
+    that is not wide, most_written for any metric but cosine.
 
     Returns (ptr, event), where point p has event[ptr[p]:ptr[p+1]]. An event 2 i says that the i-th
     near row of the point begins, 2 i + 1 that it has ended. Stored as -1 - event where the next
     event is at the same position: a row that begins and ends at once.
     """
-    base, spans, cells, values, sparse = rows.base, rows.spans, rows.cells, rows.values, rows.sparse
+    base, spans, cells, values = rows.base, rows.spans, rows.cells, rows.values
     n_points = X.shape[0]
     wants_labels = side.shape[0] > 0
     most = 1
     most_cells = 0
     for p in range(n_points):
         most = max(most, near_ptr[p + 1] - near_ptr[p])
-    if metric == COSINE:
-        for row in near:
-            most_cells = max(most_cells, spans[row, N_CELLS])
-    ptr = np.zeros(n_points + 1, np.int64)
+    if most_written is not None:
+        for i in range(near.shape[0]):
+            most_cells = max(most_cells, spans[near[i], N_CELLS])
+    ptr = np.empty(n_points + 1, np.int64)
+    for p in range(n_points + 1):
+        ptr[p] = 0
     out = np.empty(0 if wants_labels else 2 * near.shape[0], np.int64)
     opened = np.empty(most + 1, np.int64)  # one more: the last is written before it is kept
     ends = np.empty(n_neighbors)
@@ -380,19 +391,24 @@ def extremes(rows, metric, X, near_ptr, near, bound, reach, n_neighbors, most_wr
     squares = np.empty(most_cells + 1)
     live = np.empty(base.shape[1], np.int64)
     live_at = np.empty(most_cells + 2, np.int64)
-    nonzero = np.empty(0, np.int64)
+    filled = np.empty(X.shape[1] + 1, np.int64)  # one more, likewise
+    nonzero = filled[:0]
     for p in range(n_points):
         own = near[near_ptr[p] : near_ptr[p + 1]]
         bounds = bound[near_ptr[p] : near_ptr[p + 1]]
         t = X[p]
-        if sparse.at.shape[0] > 0:
-            nonzero = np.flatnonzero(t)
+        if sparse is not None:
+            n_nonzero = 0
+            for f in range(t.shape[0]):
+                filled[n_nonzero] = f
+                n_nonzero += t[f] != 0.0
+            nonzero = filled[:n_nonzero]
         lowest, scale = _count_begins(bounds, counts)
         wanted = _FIRST + _PER_NEIGHBOUR * n_neighbors
-        done = 0
+        done = np.int64(0)
         total = 0
-        n = 0
-        n_ended = 0
+        n = np.int64(0)
+        n_ended = np.int64(0)
         limit = reach[p]
         while True:
             # Step 1: choose the next rows to open.
@@ -403,7 +419,8 @@ def extremes(rows, metric, X, near_ptr, near, bound, reach, n_neighbors, most_wr
                 total += counts[last]
             n_opened, next_begins = _next_boxes(bounds, lowest, scale, done, last, opened)
             # Step 2: where each of them begins and ends, as long as that matters.
-            for local in opened[:n_opened]:
+            for i in range(n_opened):
+                local = opened[i]
                 if bounds[local] > limit:
                     continue
                 row = own[local]
@@ -414,16 +431,17 @@ def extremes(rows, metric, X, near_ptr, near, bound, reach, n_neighbors, most_wr
                     for j in range(at + 1, at + span[SIZE]):
                         low = min(low, t[j])
                         high = max(high, t[j])
-                elif metric == COSINE and span[SIZE] <= most_written:
+                elif most_written is None:
+                    low, high = _ends(base[row], span, cells, values, sparse, metric, t, nonzero)
+                elif span[SIZE] <= most_written:
                     low, high = _cosine_ends(base[row], span, cells, values, sparse, t, live,
                                              chosen, live_at, dots, squares)  # fmt: skip
-                elif metric == COSINE:
-                    low, high = _cosine_bounds(
-                        _ends(base[row], span, cells, values, sparse, LINEAR, t, nonzero),
-                        _ends(base[row], span, cells, values, sparse, NORM, t, nonzero),
-                    )
                 else:
-                    low, high = _ends(base[row], span, cells, values, sparse, metric, t, nonzero)
+                    dot = _ends(base[row], span, cells, values, sparse, np.int64(LINEAR), t,
+                                nonzero)  # fmt: skip
+                    norm = _ends(base[row], span, cells, values, sparse, np.int64(NORM), t,
+                                 nonzero)  # fmt: skip
+                    low, high = _cosine_bounds(dot[0], dot[1], norm[0], norm[1])
                 event[n], event[n + 1] = 2 * local, 2 * local + 1
                 distance[n], distance[n + 1] = low, high
                 n += 2
@@ -431,8 +449,7 @@ def extremes(rows, metric, X, near_ptr, near, bound, reach, n_neighbors, most_wr
                 if n_ended == n_neighbors:
                     limit = min(limit, ends[0])
             # Step 3: events from near to far, up to where the next box begins.
-            known = min(limit, np.nextafter(next_begins, -np.inf))
-            n_listed = _sorted_events(distance, event, n, known, away, code)
+            n_listed = _sorted_events(distance, event, n, limit, next_begins, away, code)
             if wants_labels:
                 own_side = side[near_ptr[p] : near_ptr[p + 1]]
                 labels = present[label_ptr[p] : label_ptr[p + 1]]

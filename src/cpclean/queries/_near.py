@@ -59,6 +59,7 @@ import math
 import numpy as np
 from numba import njit
 
+from cpclean.data.rows import Floats
 from cpclean.queries._terms import cosine_order
 from cpclean.queries.kernel_arrays import (
     BLOCK,
@@ -352,11 +353,16 @@ def _first_reach(rows, metric, X, begins, nearest_ends, ending):
     """
     n_points, at_once = begins.shape
     n_blocks = rows.block_at.shape[0] - 1
-    nearest = np.full(n_points, -1, np.int64)
+    nearest = np.empty(n_points, np.int64)
+    least = np.empty(n_points)
+    for p in range(n_points):
+        nearest[p] = -1
+        least[p] = np.inf
     if metric == PRECOMPUTED:  # distances are given: nothing to pass over
-        begins[:] = -np.inf
+        for p in range(n_points):
+            for block in range(at_once):
+                begins[p, block] = -np.inf
         return nearest
-    least = np.full(n_points, np.inf)
     near = np.empty(BLOCK)
     far = np.empty(max(BLOCK, at_once))
     for start in range(0, n_blocks, at_once):
@@ -374,9 +380,16 @@ def _first_reach(rows, metric, X, begins, nearest_ends, ending):
     return nearest
 
 
+def by_product(metric: int, X: Floats, n_features: int) -> Floats | None:
+    """The points' columns where products may pay, else None: then no product is compiled."""
+    if metric != EUCLIDEAN or len(X) < _SEVERAL or not _LEAST_PLAIN <= n_features <= _MOST_FEATURES:
+        return None
+    return np.ascontiguousarray(X.T)
+
+
 @njit(cache=True, nogil=True)
-def near_rows(rows, metric, X, n_neighbors, limit):
-    """Rows that can be among the nearest, for every point of a block.
+def near_rows(rows, metric, X, columns, n_neighbors, limit):
+    """Rows that can be among the nearest, for every point of a block; columns are `by_product`.
 
     Gives up, with ptr empty, when several points together have more than `limit` of them.
 
@@ -389,31 +402,29 @@ def near_rows(rows, metric, X, n_neighbors, limit):
     at_once = max(1, min(n_blocks, _BEGINS // n_points))
     begins = np.empty((n_points, at_once))
     ends = np.empty(at_once)
-    nearest_ends = np.full((n_points, n_neighbors), np.inf)  # one max-heap per point
-    ending = np.full((n_points, n_neighbors), rows.base.shape[0])  # the rows that end there
+    nearest_ends = np.empty((n_points, n_neighbors))  # one max-heap per point
+    ending = np.empty((n_points, n_neighbors), np.int64)  # the rows that end there
+    reach = np.empty(n_points)
+    for p in range(n_points):
+        for i in range(n_neighbors):
+            nearest_ends[p, i] = np.inf
+            ending[p, i] = rows.base.shape[0]
     active = np.empty(n_points, np.int64)
     near = np.empty(BLOCK)
     far = np.empty(BLOCK)
-    # Room for a product.
-    by_product = (
-        metric == EUCLIDEAN
-        and n_points >= _SEVERAL
-        and _LEAST_PLAIN <= n_features <= _MOST_FEATURES
-    )
-    tried = np.zeros(2, np.int64)  # products of points and blocks without and with holes
-    useful = np.zeros(2, np.int64)  # how many of them left few rows
-    width = n_features + 3 if by_product else 0
-    centre = np.empty(n_features)
-    place = np.empty(n_features, np.int64)
-    low = np.zeros((width, BLOCK), np.float32)
-    high = np.zeros((width, BLOCK), np.float32)
-    norms = np.zeros(BLOCK, np.float32)
-    sizes = np.empty(BLOCK, np.float32)
-    Y = np.zeros((width, n_points if by_product else 0), np.float32)
-    columns = np.ascontiguousarray(X.T) if by_product else X[:0]
-    plain = np.empty(n_points)
-    whole = np.empty(n_points)
-    sums = np.empty((4, BLOCK), np.float32)
+    if columns is not None:  # room for a product
+        tried = np.zeros(2, np.int64)  # products of points and blocks without and with holes
+        useful = np.zeros(2, np.int64)  # how many of them left few rows
+        centre = np.empty(n_features)
+        place = np.empty(n_features, np.int64)
+        low = np.zeros((n_features + 3, BLOCK), np.float32)
+        high = np.zeros((n_features + 3, BLOCK), np.float32)
+        norms = np.zeros(BLOCK, np.float32)
+        sizes = np.empty(BLOCK, np.float32)
+        Y = np.zeros((n_features + 3, n_points), np.float32)
+        plain = np.empty(n_points)
+        whole = np.empty(n_points)
+        sums = np.empty((4, BLOCK), np.float32)
     # Step 1: a first reach.
     nearest_block = _first_reach(rows, metric, X, begins, nearest_ends, ending)
     # Step 2: the rows of every block that begins within reach.
@@ -433,44 +444,45 @@ def near_rows(rows, metric, X, n_neighbors, limit):
             n_active += begins[p, column] <= nearest_ends[p, 0]
         start, stop = rows.block_at[block], rows.block_at[block + 1]
         count = stop - start
-        rounded = 0  # for so many of the points, a product shows which rows may be near
-        scale, n_plain = 1.0, 0
-        holed = 0
-        for f in range(n_features):
-            holed |= rows.holed[block, f]
-        if (
-            by_product
-            and n_active >= _SEVERAL
-            and n_features >= (_LEAST_HOLED if holed else _LEAST_PLAIN)
-            and useful[holed] * _USEFUL >= tried[holed]
-        ):
-            rounded = n_active // 4 * 4
-            tried[holed] += rounded
-            scale, n_plain = _round_block(rows, block, centre, place, low, high, norms, sizes)
-            _round_points(columns, active[:rounded], centre, scale, place, n_plain, Y, plain,
-                          whole)  # fmt: skip
+        if columns is not None:
+            rounded = 0  # for so many of the points, a product shows which rows may be near
+            scale, n_plain = 1.0, 0
+            holed = 0
+            for f in range(n_features):
+                holed |= rows.holed[block, f]
+            if (
+                n_active >= _SEVERAL
+                and n_features >= (_LEAST_HOLED if holed else _LEAST_PLAIN)
+                and useful[holed] * _USEFUL >= tried[holed]
+            ):
+                rounded = n_active // 4 * 4
+                tried[holed] += rounded
+                scale, n_plain = _round_block(rows, block, centre, place, low, high, norms, sizes)
+                _round_points(columns, active[:rounded], centre, scale, place, n_plain, Y, plain,
+                              whole)  # fmt: skip
         for q in range(n_active):
             p = active[q]
             heap = nearest_ends[p]
             n_near = count
-            if q < rounded:
-                if q % 4 == 0:
-                    _multiply(low, high, norms, Y, q, n_plain, n_features, count, sums)
-                own = sums[q % 4]
-                most = _most_within(heap[0], n_features, scale, plain[q], whole[q])
-                n_near = 0
-                for r in range(count):
-                    n_near += not own[r] > most  # nor if it is not a number
-                useful[holed] += n_near * _FEW <= count
-                if n_near == 0:
-                    continue
-                if n_near * _FEW <= count:
+            if columns is not None:
+                if q < rounded:
+                    if q % 4 == 0:
+                        _multiply(low, high, norms, Y, q, n_plain, n_features, count, sums)
+                    own = sums[q % 4]
+                    most = _most_within(heap[0], n_features, scale, plain[q], whole[q])
+                    n_near = 0
                     for r in range(count):
-                        near[r] = np.inf
-                        far[r] = np.inf
-                        if not own[r] > most:
-                            _bound(rows, rows.boxes, metric, X[p], start + r, start + r + 1,
-                                   near[r:], far[r:])  # fmt: skip
+                        n_near += not own[r] > most  # nor if it is not a number
+                    useful[holed] += n_near * _FEW <= count
+                    if n_near == 0:
+                        continue
+                    if n_near * _FEW <= count:
+                        for r in range(count):
+                            near[r] = np.inf
+                            far[r] = np.inf
+                            if not own[r] > most:
+                                _bound(rows, rows.boxes, metric, X[p], start + r, start + r + 1,
+                                       near[r:], far[r:])  # fmt: skip
             if n_near * _FEW > count:
                 _bound(rows, rows.boxes, metric, X[p], start, stop, near, far)
             if block != nearest_block[p]:
@@ -482,7 +494,7 @@ def near_rows(rows, metric, X, n_neighbors, limit):
             if n_near == 0:
                 continue
             if n_found > limit and n_points > 1:
-                return found[:0], found_row[:0], found_bound[:0], nearest_ends[:0, 0].copy()
+                return found[:0], found_row[:0], found_bound[:0], reach[:0]
             if n_found + count > found.shape[0]:
                 size = 2 * (n_found + count)
                 found = _grown(found, n_found, size)
@@ -494,16 +506,20 @@ def near_rows(rows, metric, X, n_neighbors, limit):
                 found_bound[n_found] = near[r]
                 n_found += near[r] <= top
     # Step 3: count what is within the final reach, copy it point by point, sort.
-    reach = nearest_ends[:, 0].copy()
-    ptr = np.zeros(n_points + 1, np.int64)
+    ptr = np.empty(n_points + 1, np.int64)
+    at = np.empty(n_points, np.int64)
+    ptr[0] = 0
+    for p in range(n_points):
+        ptr[p + 1] = 0
+        reach[p] = nearest_ends[p, 0]
     for i in range(n_found):
         p = found[i]
         ptr[p + 1] += _is_near(found_bound[i], found_row[i], reach[p], ending[p, 0])
     for p in range(n_points):
+        at[p] = ptr[p]
         ptr[p + 1] += ptr[p]
     out_row = np.empty(ptr[n_points], np.int64)
     out_bound = np.empty(ptr[n_points])
-    at = ptr[:-1].copy()
     for i in range(n_found):
         p = found[i]
         if _is_near(found_bound[i], found_row[i], reach[p], ending[p, 0]):

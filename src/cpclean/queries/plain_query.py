@@ -54,7 +54,10 @@ class PlainQuery(Query):
         return max(1, min(most, BLOCK_BYTES // (8 * self.data.n_candidates)))
 
     def near(self, points: Floats, limit: int) -> Near | None:
-        found = Near(*_near.near_rows(self.rows, self.metric, points, self.n_neighbors, limit))
+        columns = _near.by_product(self.metric, points, self.data.n_features)
+        found = Near(
+            *_near.near_rows(self.rows, self.metric, points, columns, self.n_neighbors, limit)
+        )
         return found if len(found.ptr) else None
 
     def positions(
@@ -91,8 +94,10 @@ class PlainQuery(Query):
         labels: tuple[Ints, Ints, Ints],
         possible: npt.NDArray[np.bool_],
     ) -> tuple[Ints, Ints]:
+        sparse = self.rows.sparse
         found: tuple[Ints, Ints] = _extremes.extremes(
             self.rows,
+            sparse if len(sparse.at) else None,
             self.metric,
             points,
             near.ptr,
@@ -100,7 +105,7 @@ class PlainQuery(Query):
             near.bound,
             near.reach,
             self.n_neighbors,
-            self.data.drawing.most_written,
+            self.data.drawing.most_written if self.metric == kernel_arrays.COSINE else None,
             *labels,
             possible,
         )
