@@ -27,7 +27,6 @@ from numba import njit
 
 from cpclean.queries._terms import cosine_order, join, term_of
 from cpclean.queries.kernel_arrays import (
-    COSINE,
     FIRST_CANDIDATE,
     FIRST_CELL,
     LINEAR,
@@ -171,22 +170,24 @@ def _sums_wide(base, first_cell, n_cells, cells, sparse, metric, t, nonzero, ter
             total[e] = join(metric, total[e], terms[g])
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def _distances(base, span, cells, values, sparse, metric, t, nonzero, terms, live, total, norm):
-    """Distances of all candidates of a row, in the order of their numbers."""
-    kind = LINEAR if metric == COSINE else metric
+    """Distances of all candidates of a row, in the order of their numbers.
+
+    norm is room for squares under the cosine, else None; sparse is None unless the table is wide.
+    """
+    kind = metric if norm is None else np.int64(LINEAR)
     square = np.int64(NORM)  # not as a literal, for which the sums would be compiled once more
-    wide = sparse.at.shape[0] > 0
     first, n_cells = span[FIRST_CELL], span[N_CELLS]
     if metric == PRECOMPUTED:
         for j in range(span[SIZE]):
             total[j] = t[span[FIRST_CANDIDATE] + j]
-    elif wide:
+    elif sparse is not None:
         _sums_wide(base, first, n_cells, cells, sparse, kind, t, nonzero, terms, live, total)
     else:
         _sums(base, first, n_cells, cells, values, kind, t, terms, total)
-    if metric == COSINE:
-        if wide:
+    if norm is not None:
+        if sparse is not None:
             _sums_wide(base, first, n_cells, cells, sparse, square, t, nonzero, terms, live, norm)
         else:
             _sums(base, first, n_cells, cells, values, square, t, terms, norm)
@@ -342,13 +343,12 @@ class Work(NamedTuple):
     terms: np.ndarray
     live: np.ndarray
     nonzero: np.ndarray  # the columns in which a point is not zero, in a wide table
-    norm: np.ndarray
     nearer: np.ndarray  # (K,)
     careful: bool  # rows so long that their sums must keep account of rounding
 
 
 @njit(cache=True, nogil=True)
-def _make_work(rows, metric, near_ptr, near, n_neighbors):
+def _make_work(rows, near_ptr, near, n_neighbors):
     size = 1
     largest = 1
     n_rows = 1
@@ -366,21 +366,21 @@ def _make_work(rows, metric, near_ptr, near, n_neighbors):
         np.empty(n_rows), np.empty(n_rows),
         np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size + 1, np.int64),
         np.empty(n_features), np.empty(n_features, np.int64), np.empty(n_features, np.int64),
-        np.empty(largest if metric == COSINE else 1), np.empty(n_neighbors), largest > _LONG,
+        np.empty(n_neighbors), largest > _LONG,
     )  # fmt: skip
 
 
 @njit(cache=True, nogil=True)
-def _open(rows, metric, t, near, bound, reach, slack, work):
+def _open(rows, sparse, metric, t, near, bound, reach, slack, norm, work):
     """Steps 1 and 2: open rows until what lies farther cannot matter; returns that radius."""
     base, spans, cells, values = rows.base, rows.spans, rows.cells, rows.values
     opened, pool, distance, weight = work.opened, work.pool, work.pool_distance, work.pool_weight
     n_near = near.shape[0]
     n_nonzero = 0
-    wide = rows.sparse.at.shape[0] > 0 and metric != PRECOMPUTED
-    for f in range(t.shape[0] if wide else 0):
-        work.nonzero[n_nonzero] = f
-        n_nonzero += t[f] != 0.0
+    if sparse is not None:
+        for f in range(t.shape[0]):
+            work.nonzero[n_nonzero] = f
+            n_nonzero += t[f] != 0.0
     nonzero = work.nonzero[:n_nonzero]
     _sort(bound, opened, work.spare, work.counts)
     for local in range(n_near):
@@ -394,8 +394,8 @@ def _open(rows, metric, t, near, bound, reach, slack, work):
             local = opened[q]
             row = near[local]
             span = spans[row]
-            _distances(base[row], span, cells, values, rows.sparse, metric, t, nonzero,
-                       work.terms, work.live, distance[used:], work.norm)  # fmt: skip
+            _distances(base[row], span, cells, values, sparse, metric, t, nonzero, work.terms,
+                       work.live, distance[used:], norm)  # fmt: skip
             _prior_weights(span, cells, rows.weights, weight[used:])
             pool[local, _BEGIN] = used
             used += span[SIZE]
@@ -511,17 +511,22 @@ def _emit(n, beyond, work, out_owner, out_weight, out_nearer, out_far):
 
 
 @njit(cache=True, nogil=True)
-def positions(rows, metric, X, near_ptr, near, bound, reach, n_neighbors, slack, want_rank):
+def positions(rows, sparse, metric, X, near_ptr, near, bound, reach, n_neighbors, norm, slack,
+              want_rank):  # fmt: skip
     """Positions from near to far, for every point of a block: the fields of `Positions`.
 
     Rows are opened (their distances computed) from the nearest bounding box outwards. Where the
     next box begins, the mass of worlds still undecided is bounded; once it is at most `slack`,
     all that lies farther is left out. With slack 0 nothing that matters in any world is left out.
+
+    What is None is not compiled: sparse in a table that is not wide, norm for any metric but
+    cosine. There it is room for the candidates of any near row.
     """
     n_points = X.shape[0]
-    work = _make_work(rows, metric, near_ptr, near, n_neighbors)
-    row_ptr = np.zeros(n_points + 1, np.int64)
-    ptr = np.zeros(n_points + 1, np.int64)
+    work = _make_work(rows, near_ptr, near, n_neighbors)
+    row_ptr = np.empty(n_points + 1, np.int64)
+    ptr = np.empty(n_points + 1, np.int64)
+    row_ptr[0] = ptr[0] = 0
     kept = np.empty(near.shape[0], np.int64)
     beyond = np.empty(near.shape[0])
     owner = np.empty(4096, np.int64)
@@ -533,8 +538,8 @@ def positions(rows, metric, X, near_ptr, near, bound, reach, n_neighbors, slack,
     for p in range(n_points):
         # Steps 1 and 2: open rows as far as they can matter.
         own = near[near_ptr[p] : near_ptr[p + 1]]
-        radius = _open(rows, metric, X[p], own, bound[near_ptr[p] : near_ptr[p + 1]], reach[p],
-                       slack, work)  # fmt: skip
+        radius = _open(rows, sparse, metric, X[p], own, bound[near_ptr[p] : near_ptr[p + 1]],
+                       reach[p], slack, norm, work)  # fmt: skip
         used = 0
         for local in range(own.shape[0]):
             used = max(used, work.pool[local, _END])

@@ -14,8 +14,8 @@ from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.rows import Floats, StoredRow, boxed
 from cpclean.data.threads import in_threads
 from cpclean.errors import QueryError
-from cpclean.queries import _extremes, _near, _order, kernel_arrays
-from cpclean.queries.kernel_arrays import Positions, Rows
+from cpclean.queries import _extremes, _near, _order
+from cpclean.queries.kernel_arrays import COSINE, PRECOMPUTED, SIZE, Positions, Rows, Sparse
 from cpclean.queries.prepared import (
     Prepared,
     check_size,
@@ -47,6 +47,12 @@ class PlainQuery(Query):
         return self.prepared.rows.spans
 
     @property
+    def _sparse(self) -> Sparse | None:
+        """The values of a wide table where kernels read them; None has them compiled without."""
+        sparse = self.rows.sparse
+        return sparse if len(sparse.at) and self.metric != PRECOMPUTED else None
+
+    @property
     def points_at_once(self) -> int:
         most = super().points_at_once
         if self.distance is None:
@@ -64,8 +70,12 @@ class PlainQuery(Query):
         self, points: Floats, near: Near | None, slack: float, want_rank: bool
     ) -> tuple[Positions, Floats | None]:
         near = self.all_near(points) if near is None else near
+        norm = None
+        if self.metric == COSINE:
+            norm = np.empty(int(self.spans[near.rows, SIZE].max(initial=1)))
         found = _order.positions(
             self.rows,
+            self._sparse,
             self.metric,
             points,
             near.ptr,
@@ -73,6 +83,7 @@ class PlainQuery(Query):
             near.bound,
             near.reach,
             self.n_neighbors,
+            norm,
             slack,
             want_rank,
         )
@@ -94,10 +105,9 @@ class PlainQuery(Query):
         labels: tuple[Ints, Ints, Ints],
         possible: npt.NDArray[np.bool_],
     ) -> tuple[Ints, Ints]:
-        sparse = self.rows.sparse
         found: tuple[Ints, Ints] = _extremes.extremes(
             self.rows,
-            sparse if len(sparse.at) else None,
+            self._sparse,
             self.metric,
             points,
             near.ptr,
@@ -105,7 +115,7 @@ class PlainQuery(Query):
             near.bound,
             near.reach,
             self.n_neighbors,
-            self.data.drawing.most_written if self.metric == kernel_arrays.COSINE else None,
+            self.data.drawing.most_written if self.metric == COSINE else None,
             *labels,
             possible,
         )
@@ -133,12 +143,12 @@ class PlainQuery(Query):
         self.keep_prepared()
         prepare_changed(self.data, data, row)
         prepared = prepared_rows(data)
-        if self.metric != kernel_arrays.PRECOMPUTED:
+        if self.metric != PRECOMPUTED:
             check_size(prepared, self.vectors, self.metric)
         return replace(self, data=data, prepared=prepared, drawn=None)
 
     def alone_among(self, rows: Ints, data: IncompleteDataset) -> PlainQuery:
-        assert self.metric != kernel_arrays.PRECOMPUTED, "distances are numbered as all rows are"
+        assert self.metric != PRECOMPUTED, "distances are numbered as all rows are"
         prepared = prepared_among(self.prepared, data)
         return replace(self, data=data, prepared=prepared, drawn=None)
 
