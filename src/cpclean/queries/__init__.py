@@ -13,6 +13,7 @@
     cell_gains, residues       gains of single cells; exact counts out of prime fields
     sound                      bounds for points with too many completions
     _near, _order, _extremes, _leaves, _minmax, _race, _tally, _cells    the compiled kernels
+    _race_tree, _race_walk     two ways to what _race says: for few votes, and for many
     _leaf_order, _leaf_lists   kernels of leaves: positions; lists, and what several of these need
     _terms                     what distances are sums of, compiled into several of these
     reference                  the paper's algorithms in plain Python, to read and to compare with

@@ -248,7 +248,9 @@ def _hood_gains(query: Query, points: Floats, near: Near | None, hood: Neighbour
     dirty = query.spans[rows.rows, N_CELLS] > 0
     race = _raced(query, hood, two)
     found = np.zeros(len(two))
-    _race.race_gains(rows, dirty, two, race.shares, race.own, race.own_beyond, found, gain)
+    _race.race_gains(
+        rows, dirty, two, race.used, race.shares, race.own, race.own_beyond, found, gain
+    )
     point_entropy[two] = found
     top[two] = race.shares.max(axis=1) / race.shares.sum(axis=1)
     label[two] = hood.present[hood.label_ptr[two] + race.shares.argmax(axis=1)]
@@ -288,22 +290,16 @@ class _Raced:
     shares: Floats  # (points, 2)
     own: Floats  # one per position of the neighbourhood
     own_beyond: Floats  # one per row of the neighbourhood
+    used: Ints  # (points,) positions that were enough
 
 
 def _raced(query: Query, hood: Neighbourhood, two: Ints) -> _Raced:
     rows = hood.positions
-    result = _Raced(np.zeros((len(two), 2)), np.zeros(len(rows.owner)), np.zeros(len(rows.rows)))
-    _race.race_conditionals(
-        hood.positions,
-        hood.side,
-        two,
-        votes_needed(query.n_neighbors),
-        _scan_slack(query),
-        result.shares,
-        result.own,
-        result.own_beyond,
-    )
-    return result
+    shares, own = np.zeros((len(two), 2)), np.zeros(len(rows.owner))
+    own_beyond = np.zeros(len(rows.rows))
+    votes, slack = votes_needed(query.n_neighbors), _scan_slack(query)
+    used = _race.race_conditionals(rows, hood.side, two, votes, slack, shares, own, own_beyond)
+    return _Raced(shares, own, own_beyond, used)
 
 
 def _scan_slack(query: Query) -> float:
