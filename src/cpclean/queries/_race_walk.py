@@ -43,8 +43,8 @@ _NEVER = np.iinfo(np.int64).max
 # Rows of `WalkRoom.links`: where a position stands among those of both labels, its row, and the
 # positions of this row before and after it, among those of its label (-1 and _NEVER if none).
 PLACE, ROW, BEFORE, AFTER = range(4)
-# Rows of `WalkRoom.masses`: prior mass at a position, of its row up to there and farther away; the mass
-# that is decided there, and the mass that then is still behind (only before the other's turn).
+# Rows of `WalkRoom.masses`: prior mass at a position, of its row up to there and farther away; the
+# mass that is decided there, and what then is still behind (only before the other's turn).
 WEIGHT, NEARER, FAR, DECIDED, BEHIND = range(5)
 
 
@@ -492,13 +492,13 @@ def _race(width, room, places, side, p, votes, slack, modulus, pulling, counts, 
     while True:
         n = _by_label(room, sides, owner, weight, nearer, far, votes, enough, bounding, counts)
         fewer = 0 if counts[0] < counts[1] else 1
-        _walk(width, room, fewer, votes, counts, slack, modulus, False, False, shares, sums,
-              row_sum)  # fmt: skip
-        decided = _walk(width, room, 1 - fewer, votes, counts, slack, modulus, True, pulling,
-                        shares, sums, row_sum)  # fmt: skip
-        if pulling:
-            _walk(width, room, fewer, votes, counts, slack, modulus, False, True, shares, sums,
-                  row_sum)  # fmt: skip
+        decided = False
+        for turn in range(3 if pulling else 2):  # one call in a loop: it is compiled in once
+            merging = turn == 1
+            done = _walk(width, room, 1 - fewer if merging else fewer, votes, counts, slack,
+                         modulus, merging, pulling and turn > 0, shares, sums, row_sum)  # fmt: skip
+            if merging:
+                decided = done
         if pulling or decided or n == owner.shape[0]:
             break
         enough = _NEGLIGIBLE * min(shares[0], shares[1])  # a label is next to impossible
