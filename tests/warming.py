@@ -16,7 +16,10 @@ QUERIES = ROOT / "src/cpclean/queries"
 # Compiled into the kernels of other files.
 SHARED_KERNELS = ("kernel_arrays.py", "_terms.py", "_leaf_lists.py", "_minmax.py")
 # About half of the work each; names of functions below.
-SHARES = (("certain", "tallies", "residues"), ("races", "cells", "leaves", "trees"))
+SHARES = (
+    ("certain", "tallies", "residues", "products", "walks"),
+    ("races", "cells", "leaves", "cosines", "trees"),
+)
 
 
 def is_cold() -> bool:
@@ -92,11 +95,24 @@ def main(names: list[str]) -> None:
         grown.reachable(data(2).arrays)
         grown.apply(X)
 
+    def products() -> None:
+        rows = [np.arange(16.0).reshape(2, 8) % (2 + row) for row in range(12)]
+        cpclean.is_certain(IncompleteDataset(rows, np.arange(12) % 2), np.eye(8))
+
     work = {
         "certain": lambda: cpclean.is_certain(data(2), X),
         "races": lambda: (cpclean.world_shares(data(2), X), cpclean.expected_entropies(data(2), X)),
         "tallies": lambda: (cpclean.world_shares(data(3), X), cpclean.world_counts(data(3), X)),
         "residues": lambda: cpclean.world_counts(data(2), X),
+        "walks": lambda: (
+            cpclean.world_shares(data(2), X, 9),
+            cpclean.expected_entropies(data(2), X, 9),
+        ),
+        "cosines": lambda: (
+            cpclean.is_certain(data(2), X, 3, "cosine"),
+            cpclean.world_shares(data(2), X, 3, "cosine"),
+        ),
+        "products": products,
         "cells": cells,
         "leaves": leaves,
         "trees": trees,

@@ -183,7 +183,7 @@ def test_certainty_takes_little_memory_however_many_combinations() -> None:
         np.arange(200) % 3,
     )
     X = rng.normal(size=(10, 8))
-    possible_labels(data, X[:1], 3)  # compiled and prepared before memory is watched
+    possible_labels(data, X, 3)  # compiled and prepared before memory is watched
     tracemalloc.start()
     try:
         possible_labels(data, X, 3)

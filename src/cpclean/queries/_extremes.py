@@ -27,6 +27,7 @@ from cpclean.queries._minmax import sweep
 from cpclean.queries._terms import cosine_order, join, term_of
 from cpclean.queries.kernel_arrays import (
     ASCENDING,
+    COSINE,
     FIRST_CANDIDATE,
     FIRST_CELL,
     LINEAR,
@@ -161,7 +162,7 @@ def _ends(base, span, cells, values, sparse, metric, t, nonzero):
         if cells[cell, ASCENDING]:
             low, high = _ascending_ends(values, cells[cell, VALUES_AT], size, metric, t[start],
                                         low, high)  # fmt: skip
-        elif sparse is not None:
+        elif sparse is not None and sparse.at.shape[0] > 0:
             low, high = _sparse_ends(sparse, cells[cell, WEIGHTS_AT], size, start, stop, metric, t,
                                      nonzero, low, high)  # fmt: skip
         else:
@@ -228,7 +229,7 @@ def _cosine_ends(base, span, cells, values, sparse, t, live, chosen, live_at, do
                 lowest = min(lowest, order)
                 highest = max(highest, order)
                 break
-            if sparse is not None:
+            if sparse.at.shape[0] > 0:
                 number = cells[first + at, WEIGHTS_AT] + chosen[at]
                 for v in range(sparse.at[number], sparse.at[number + 1]):
                     dot += term_of(LINEAR, sparse.value[v], t[sparse.column[v]])
@@ -357,8 +358,8 @@ def extremes(rows, sparse, metric, X, near_ptr, near, bound, reach, n_neighbors,
     Opens the rows whose bounding boxes begin nearest, then more of them, until the next box begins
     where K rows have ended: no later event matters. Or, if the labels of the near rows are given,
     until all of them are found possible; see `_minmax.possible` for these arguments, where
-    side is empty if only the events are wanted. What is None is not compiled: sparse in a table
-    that is not wide, most_written for any metric but cosine.
+    side is empty if only the events are wanted. sparse is None unless the table is wide or the
+    metric is cosine: then nothing is compiled that only these need.
 
     Returns (ptr, event), where point p has event[ptr[p]:ptr[p+1]]. An event 2 i says that the i-th
     near row of the point begins, 2 i + 1 that it has ended. Stored as -1 - event where the next
@@ -371,7 +372,7 @@ def extremes(rows, sparse, metric, X, near_ptr, near, bound, reach, n_neighbors,
     most_cells = 0
     for p in range(n_points):
         most = max(most, near_ptr[p + 1] - near_ptr[p])
-    if most_written is not None:
+    if metric == COSINE:
         for i in range(near.shape[0]):
             most_cells = max(most_cells, spans[near[i], N_CELLS])
     ptr = np.empty(n_points + 1, np.int64)
@@ -397,7 +398,7 @@ def extremes(rows, sparse, metric, X, near_ptr, near, bound, reach, n_neighbors,
         own = near[near_ptr[p] : near_ptr[p + 1]]
         bounds = bound[near_ptr[p] : near_ptr[p + 1]]
         t = X[p]
-        if sparse is not None:
+        if sparse is not None and sparse.at.shape[0] > 0:
             n_nonzero = 0
             for f in range(t.shape[0]):
                 filled[n_nonzero] = f
@@ -431,17 +432,18 @@ def extremes(rows, sparse, metric, X, near_ptr, near, bound, reach, n_neighbors,
                     for j in range(at + 1, at + span[SIZE]):
                         low = min(low, t[j])
                         high = max(high, t[j])
-                elif most_written is None:
-                    low, high = _ends(base[row], span, cells, values, sparse, metric, t, nonzero)
-                elif span[SIZE] <= most_written:
-                    low, high = _cosine_ends(base[row], span, cells, values, sparse, t, live,
-                                             chosen, live_at, dots, squares)  # fmt: skip
+                elif sparse is not None and metric == COSINE:
+                    if span[SIZE] <= most_written:
+                        low, high = _cosine_ends(base[row], span, cells, values, sparse, t, live,
+                                                 chosen, live_at, dots, squares)  # fmt: skip
+                    else:
+                        dot = _ends(base[row], span, cells, values, sparse, np.int64(LINEAR), t,
+                                    nonzero)  # fmt: skip
+                        norm = _ends(base[row], span, cells, values, sparse, np.int64(NORM), t,
+                                     nonzero)  # fmt: skip
+                        low, high = _cosine_bounds(dot[0], dot[1], norm[0], norm[1])
                 else:
-                    dot = _ends(base[row], span, cells, values, sparse, np.int64(LINEAR), t,
-                                nonzero)  # fmt: skip
-                    norm = _ends(base[row], span, cells, values, sparse, np.int64(NORM), t,
-                                 nonzero)  # fmt: skip
-                    low, high = _cosine_bounds(dot[0], dot[1], norm[0], norm[1])
+                    low, high = _ends(base[row], span, cells, values, sparse, metric, t, nonzero)
                 event[n], event[n + 1] = 2 * local, 2 * local + 1
                 distance[n], distance[n + 1] = low, high
                 n += 2

@@ -27,6 +27,7 @@ from numba import njit
 
 from cpclean.queries._terms import cosine_order, join, term_of
 from cpclean.queries.kernel_arrays import (
+    COSINE,
     FIRST_CANDIDATE,
     FIRST_CELL,
     LINEAR,
@@ -174,20 +175,20 @@ def _sums_wide(base, first_cell, n_cells, cells, sparse, metric, t, nonzero, ter
 def _distances(base, span, cells, values, sparse, metric, t, nonzero, terms, live, total, norm):
     """Distances of all candidates of a row, in the order of their numbers.
 
-    norm is room for squares under the cosine, else None; sparse is None unless the table is wide.
+    norm is room for squares under the cosine; sparse is None unless that or the width needs it.
     """
-    kind = metric if norm is None else np.int64(LINEAR)
+    kind = np.int64(LINEAR) if metric == COSINE else metric
     square = np.int64(NORM)  # not as a literal, for which the sums would be compiled once more
     first, n_cells = span[FIRST_CELL], span[N_CELLS]
     if metric == PRECOMPUTED:
         for j in range(span[SIZE]):
             total[j] = t[span[FIRST_CANDIDATE] + j]
-    elif sparse is not None:
+    elif sparse is not None and sparse.at.shape[0] > 0:
         _sums_wide(base, first, n_cells, cells, sparse, kind, t, nonzero, terms, live, total)
     else:
         _sums(base, first, n_cells, cells, values, kind, t, terms, total)
-    if norm is not None:
-        if sparse is not None:
+    if sparse is not None and metric == COSINE:
+        if sparse.at.shape[0] > 0:
             _sums_wide(base, first, n_cells, cells, sparse, square, t, nonzero, terms, live, norm)
         else:
             _sums(base, first, n_cells, cells, values, square, t, terms, norm)
@@ -377,7 +378,7 @@ def _open(rows, sparse, metric, t, near, bound, reach, slack, norm, work):
     opened, pool, distance, weight = work.opened, work.pool, work.pool_distance, work.pool_weight
     n_near = near.shape[0]
     n_nonzero = 0
-    if sparse is not None:
+    if sparse is not None and sparse.at.shape[0] > 0:
         for f in range(t.shape[0]):
             work.nonzero[n_nonzero] = f
             n_nonzero += t[f] != 0.0
@@ -519,8 +520,8 @@ def positions(rows, sparse, metric, X, near_ptr, near, bound, reach, n_neighbors
     next box begins, the mass of worlds still undecided is bounded; once it is at most `slack`,
     all that lies farther is left out. With slack 0 nothing that matters in any world is left out.
 
-    What is None is not compiled: sparse in a table that is not wide, norm for any metric but
-    cosine. There it is room for the candidates of any near row.
+    sparse is None unless the table is wide or the metric is cosine: then nothing is compiled that
+    only these need. Under the cosine, norm has room for the candidates of any near row.
     """
     n_points = X.shape[0]
     work = _make_work(rows, near_ptr, near, n_neighbors)

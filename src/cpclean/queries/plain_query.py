@@ -48,9 +48,10 @@ class PlainQuery(Query):
 
     @property
     def _sparse(self) -> Sparse | None:
-        """The values of a wide table where kernels read them; None has them compiled without."""
+        """None where neither width nor the cosine needs more of the kernels: less is compiled."""
         sparse = self.rows.sparse
-        return sparse if len(sparse.at) and self.metric != PRECOMPUTED else None
+        wide = len(sparse.at) > 0 and self.metric != PRECOMPUTED
+        return sparse if wide or self.metric == COSINE else None
 
     @property
     def points_at_once(self) -> int:
@@ -70,9 +71,7 @@ class PlainQuery(Query):
         self, points: Floats, near: Near | None, slack: float, want_rank: bool
     ) -> tuple[Positions, Floats | None]:
         near = self.all_near(points) if near is None else near
-        norm = None
-        if self.metric == COSINE:
-            norm = np.empty(int(self.spans[near.rows, SIZE].max(initial=1)))
+        sizes = self.spans[near.rows, SIZE] if self.metric == COSINE else np.zeros(0, np.int64)
         found = _order.positions(
             self.rows,
             self._sparse,
@@ -83,7 +82,7 @@ class PlainQuery(Query):
             near.bound,
             near.reach,
             self.n_neighbors,
-            norm,
+            np.empty(int(sizes.max(initial=1))),
             slack,
             want_rank,
         )
@@ -115,7 +114,7 @@ class PlainQuery(Query):
             near.bound,
             near.reach,
             self.n_neighbors,
-            self.data.drawing.most_written if self.metric == COSINE else None,
+            self.data.drawing.most_written,
             *labels,
             possible,
         )
