@@ -9,7 +9,14 @@ from queries.samples import NAMES, TABLES, assert_equal, everything, flat_distan
 from slow_cases import rest_slow
 from strategies import lopsided
 
-from cpclean import IncompleteDataset, expected_entropies, is_certain, world_counts, world_shares
+from cpclean import (
+    IncompleteDataset,
+    Points,
+    expected_entropies,
+    is_certain,
+    world_counts,
+    world_shares,
+)
 from cpclean.errors import QueryError
 from cpclean.queries import geometry, plain_query
 from cpclean.queries import query as query_module
@@ -113,6 +120,19 @@ def test_more_points_than_a_block_holds() -> None:
         assert ask(data, X).tolist() == expected
     expected = np.mean([expected_entropies(data, [t]) for t in X], axis=0)
     assert expected_entropies(data, X) == pytest.approx(expected, abs=1e-13)
+
+
+def test_completions_of_many_points_are_asked_in_larger_blocks() -> None:
+    data = scattered(17, n_rows=30)
+    rng = np.random.default_rng(17)
+    candidates = [rng.normal(size=(rng.integers(5, 9), 3)) for _ in range(70)]
+    X = Points(candidates, [rng.dirichlet(np.ones(len(own))) for own in candidates])
+    query = geometry.ask(data, X, Model())
+    blocks = query.over_blocks(lambda query, points, near: len(points))
+    assert blocks[0] > query_module.BLOCK_POINTS and sum(blocks) == len(X.vectors)
+    for ask in (is_certain, world_shares, world_counts):
+        alone = [ask(data, X.take(np.array([point]))).tolist()[0] for point in range(70)]
+        assert ask(data, X).tolist() == alone
 
 
 def test_groups() -> None:

@@ -199,11 +199,6 @@ def _distances(base, span, cells, values, sparse, metric, t, nonzero, terms, liv
 @njit(cache=True, nogil=True)
 def _prior_weights(span, cells, weights, out):
     """Prior weights of all candidates of a row: the product over its cells."""
-    if span[N_CELLS] == 1:
-        at = cells[span[FIRST_CELL], WEIGHTS_AT]
-        for j in range(span[SIZE]):
-            out[j] = weights[at + j]
-        return
     count = 1
     out[0] = 1.0
     for cell in range(span[FIRST_CELL], span[FIRST_CELL] + span[N_CELLS]):
@@ -232,6 +227,25 @@ def _merge(distance, order, spare, begin, middle, end):
             order[at] = spare[left]
             left += 1
         at += 1
+
+
+@njit(cache=True, nogil=True)
+def _sort_long(distance, order, spare, start, stop):
+    """Sort order[start:stop]: runs by insertion, then merged, twice as long each time."""
+    for begin in range(start, stop, _INSERTION):
+        for i in range(begin + 1, min(begin + _INSERTION, stop)):
+            moved = order[i]
+            value = distance[moved]
+            at = i
+            while at > begin and distance[order[at - 1]] > value:
+                order[at] = order[at - 1]
+                at -= 1
+            order[at] = moved
+    length = _INSERTION
+    while length < stop - start:
+        for begin in range(start, stop - length, 2 * length):
+            _merge(distance, order, spare, begin, begin + length, min(begin + 2 * length, stop))
+        length *= 2
 
 
 @njit(cache=True, nogil=True)
@@ -267,21 +281,17 @@ def _sort(distance, order, spare, counts):
     start = 0
     for b in range(n):  # counts[b] is now where bucket b ends
         stop = counts[b]
-        # Runs of up to so many are sorted by insertion, then merged, twice as long each time.
-        for begin in range(start, stop, _INSERTION):
-            for i in range(begin + 1, min(begin + _INSERTION, stop)):
+        if stop - start > _INSERTION:
+            _sort_long(distance, order, spare, start, stop)
+        else:
+            for i in range(start + 1, stop):
                 moved = order[i]
                 value = distance[moved]
                 at = i
-                while at > begin and distance[order[at - 1]] > value:
+                while at > start and distance[order[at - 1]] > value:
                     order[at] = order[at - 1]
                     at -= 1
                 order[at] = moved
-        length = _INSERTION
-        while length < stop - start:
-            for begin in range(start, stop - length, 2 * length):
-                _merge(distance, order, spare, begin, begin + length, min(begin + 2 * length, stop))
-            length *= 2
         start = stop
 
 
@@ -397,8 +407,15 @@ def _open(rows, sparse, metric, t, near, bound, reach, slack, norm, work):
             span = spans[row]
             _distances(base[row], span, cells, values, sparse, metric, t, nonzero, work.terms,
                        work.live, distance[used:], norm)  # fmt: skip
-            _prior_weights(span, cells, rows.weights, weight[used:])
             pool[local, _BEGIN] = used
+            if span[N_CELLS] == 0:
+                weight[used] = 1.0
+            elif span[N_CELLS] == 1:
+                at = cells[span[FIRST_CELL], WEIGHTS_AT]
+                for j in range(span[SIZE]):
+                    weight[used + j] = rows.weights[at + j]
+            else:
+                _prior_weights(span, cells, rows.weights, weight[used:])
             used += span[SIZE]
             pool[local, _END] = used
         n_opened = target

@@ -28,6 +28,9 @@ from cpclean.queries.prepared import (
 from cpclean.queries.query import BLOCK_BYTES, Near, Query
 from cpclean.queries.sound import limits
 
+# Of many vectors, so many at once; of fewer, as many as leave several blocks for threads.
+_MOST_AT_ONCE, _BLOCKS = 512, 8
+
 
 @dataclass(frozen=True)
 class PlainQuery(Query):
@@ -55,7 +58,10 @@ class PlainQuery(Query):
 
     @property
     def points_at_once(self) -> int:
-        most = super().points_at_once
+        # Completions of a point belong together, and the more vectors at once, the less each costs.
+        least = super().points_at_once
+        each = len(self.points.vectors) // max(1, self.points.n_points)
+        most = max(least, min(_MOST_AT_ONCE, max(least * each, len(self.vectors) // _BLOCKS)))
         if self.distance is None:
             return most
         return max(1, min(most, BLOCK_BYTES // (8 * self.data.n_candidates)))
