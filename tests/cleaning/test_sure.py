@@ -151,6 +151,29 @@ def test_roots_of_relative_gains(sure: float | None) -> None:
     assert session.ask().row == int(np.argmax(scores))
 
 
+@pytest.mark.parametrize("sure", [None, 0.8])
+def test_a_strategy_of_ones_own_adds_up_gains_point_by_point(sure: float | None) -> None:
+    """The roots once more, as a user would write them, after every answer of a session."""
+
+    def own(situation: Situation) -> list[float]:
+        points = situation.points
+        scores = [0.0] * len(situation.row)
+        for point, question, gain in zip(points.point, points.question, points.gain, strict=True):
+            if not points.settled[point] and gain > 1e-13:
+                scores[question] += points.weight[point] * (gain / points.entropy[point]) ** 0.5
+        return scores
+
+    data, X = mixed(5)
+    mine = CleaningSession(data, X, 3, own, sure=sure)
+    named = CleaningSession(data, X, 3, "roots", sure=sure)
+    while (question := named.ask()) is not None and max(named.view.scores) > 1e-9:
+        assert mine.view.scores == pytest.approx(named.view.scores, abs=1e-12)
+        assert mine.ask().row == question.row
+        for one in (mine, named):
+            one.tell(question.row, candidate=0)
+    assert len(named.history) > 3
+
+
 def test_a_point_with_hardly_any_entropy_counts_once() -> None:
     """Row 0 matters once in 1e9 worlds, to the point at 0; row 2 to the points from 20 on."""
     data = IncompleteDataset(
