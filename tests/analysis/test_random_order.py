@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -88,6 +89,13 @@ def test_words() -> None:
     assert effort_words(effort) == (
         "68 of the 586 answered rows were avoidable in hindsight; every order has to clean at "
         "least 480 rows; a random order would have needed 1,198 or more on average."
+    )
+    weak = Effort(rows, rows[68:], rows[:68], rows[:1], 1200, True, 480)
+    assert weak.random_at_least == 600.5
+    assert "random" in effort_words(weak)
+    assert "random" not in effort_words(replace(weak, needed=()))  # 480 of 586: it says nothing
+    assert effort_words(replace(weak, needed=()), RandomOrder((900,), True)).endswith(
+        "every order has to clean at least 480 rows; a random order would have needed about 900."
     )
     none = Effort((), (), (), (), 5, False)
     assert effort_words(none) == "No row has been answered yet."

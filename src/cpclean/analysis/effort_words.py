@@ -15,8 +15,8 @@ def effort_words(effort: Effort, random: RandomOrder | None = None) -> str:
     effort : Effort
         Of `session.effort()`.
     random : RandomOrder, optional
-        Of `random_order(session)`; for a session with `sure`, of which effort says nothing about
-        random order.
+        Of `random_order(session)`; for a session of which effort says nothing about random order:
+        one with `sure`, or one whose bound is no larger than what was answered.
 
     Examples
     --------
@@ -37,13 +37,19 @@ order would have needed about 12.'
     if random is not None:
         about = "about" if random.finished else "more than"
         said.append(f"a random order would have needed {about} {random.mean:,.0f}")
-    elif effort.random_at_least:
+    elif bound_tells(effort):
         least = f"{effort.random_at_least:,.0f} or more on average"
         said.append(f"a random order would have needed {least}")
     sentence = "; ".join(said) + "."
     if not effort.all_settled:
         return f"For what is settled so far: {sentence}"
     return sentence[0].upper() + sentence[1:]
+
+
+def bound_tells(effort: Effort) -> bool:
+    """Whether the bound for random orders is more than the session itself has cleaned."""
+    least = effort.random_at_least
+    return least is not None and least > len(effort.answered)
 
 
 def _avoidable(answered: int, avoidable: int) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cpclean.analysis.effort_words import effort_words
+from cpclean.analysis.effort_words import bound_tells, effort_words
 from cpclean.analysis.new_points import NewPoints, new_points, new_points_words
 from cpclean.analysis.random_order import RandomOrder, random_order
 from cpclean.cleaning.effort import Effort
@@ -34,7 +34,8 @@ class LookingBack:
     new : NewPoints or None
         How many rows like the validation points would be settled, too.
     random : RandomOrder or None
-        What an order at random would have cleaned; in sessions with a level.
+        What an order at random would have cleaned; in sessions with a level, and where no bound
+        says more than how many rows were answered.
     interrupted : bool
         Whether Ctrl-C ended it early.
     """
@@ -114,7 +115,7 @@ def looking_back(session: CleaningSession, *, progress: Shown = None) -> Looking
         if session.view.points.n_points > 1:
             new = new_points(session, seconds=FOLD_SECONDS, progress=progress)
         stop = new is not None and new.interrupted
-        if session.known and session.sure is not None and not stop:
+        if effort is not None and not bound_tells(effort) and not stop:
             random = random_order(session, seconds=ORDER_SECONDS, progress=progress)
             stop = random.interrupted
     except KeyboardInterrupt:

@@ -50,7 +50,8 @@ def random_order(
     """Clean rows in random order until as large a share of the points is settled as it is now.
 
     Rows are answered as in the session; where it has no answer, one is drawn from the prior. Where
-    points have to be certain, `Effort.random_at_least` is a bound that needs no sessions.
+    points have to be certain, `Effort.random_at_least` is a bound that needs no sessions, and often
+    a good one; less so among leaves.
 
     Parameters
     ----------
