@@ -17,7 +17,9 @@ from web.tables import small_project
 from web.visiting import TestClient, desk_of, post
 
 from cpclean import verdicts
+from cpclean.analysis.column_effects import effects_in_session
 from cpclean.analysis.looking_back import LookingBack, looking_back
+from cpclean.analysis.words import percent
 from cpclean.projects.project import Project
 from cpclean.storage.opening import open_storage
 from cpclean.web.desk import engine
@@ -235,3 +237,33 @@ def test_a_person_sees_the_three_verdicts(chromium: Any, tmp_path: Path, width: 
         assert re.fullmatch(r"After 0 rows: [\d.]+% settled, [\d.]+% certain", told)
         assert visit.troubles == []
         visit.context.close()
+
+
+def test_what_each_column_would_settle(site: TestClient) -> None:
+    session = small_project(sure=LEVEL).session()
+    n_open = int((~session.settled).sum())
+    expected = [one for one in effects_in_session(session.view) if one.holes]
+    columns = desk_of(site).engine.columns
+    waiting.until(lambda: columns.found.effects)
+    text = text_of(site, "/progress")
+    best = max(expected, key=lambda one: one.settled_if_clean)
+    settles = f"about {best.of_open(n_open)} of the {n_open} open predictions"
+    assert f"If {best.name} were complete, {settles} would be settled." in text
+    for one in expected:
+        assert f"{one.name} {one.holes} about {one.of_open(n_open)} of {n_open}" in text
+    answer_all(site)
+    assert "no column matters any more" in text_of(site, "/progress")
+
+
+def test_the_page_of_predictions_has_each_with_its_verdict(site: TestClient) -> None:
+    found = site.get("/api/predictions", headers={"Authorization": f"Bearer {TOKEN}"}).json()
+    words = {"certain": "certain", "sure": "70% sure", "open": "open"}
+    text = text_of(site, "/predictions")
+    seen = [one["verdict"] for one in found["predictions"]]
+    assert {"sure", "open"} <= set(seen) <= set(words)
+    for one in found["predictions"]:
+        line = f"{one['row']} {words[one['verdict']]} {one['prediction']} {percent(one['share'])}"
+        assert f"{line} {one['label']}" in text
+    listed = re.findall(r"\d+ (open|70% sure|certain) (?:yes|no)", text)
+    assert listed == sorted(listed, key=list(reversed(words.values())).index)
+    assert 'href="/predictions"' in site.get("/progress").text

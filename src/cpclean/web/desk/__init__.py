@@ -4,6 +4,7 @@
     handing_out, taking_in     which row a person gets; answers, checked and saved
     engine, details            what is computed ahead; what a question shows
     sure_shares                what was sure after earlier answers
+    column_looks               what each column would settle
     trying                     trials on the complete rows, when somebody asks for them
     project_rows, listing      the rows with holes; the list of them
     progress, exporting        the progress so far; files to download

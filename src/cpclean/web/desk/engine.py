@@ -10,7 +10,8 @@ Requests never wait for it. It publishes where things stand as one value that is
 4. simulates how it will go on;
 5. works out which predictions were sure after earlier answers, for the picture of the progress;
 6. finds out how far shares are off, if rows are represented by draws;
-7. looks back at the answers once there is nothing more to ask, in a thread of its own.
+7. works out what each column would settle, and looks back at the answers once there is nothing more
+   to ask, both in threads of their own.
 
 Between any two small pieces of 2 to 6 it looks for news.
 """
@@ -37,6 +38,7 @@ from cpclean.storage.contract import Storage
 from cpclean.storage.events import Event as LogEvent
 from cpclean.storage.following import Follower
 from cpclean.storage.ledger import Book, Ledger
+from cpclean.web.desk.column_looks import ColumnLooks
 from cpclean.web.desk.details import Detail, detail_of
 from cpclean.web.desk.sure_shares import SureShares
 
@@ -125,6 +127,7 @@ class Engine:
         self._start_shares = (0.0, 0.0)
         self._standing: Standing | None = None
         self.sure_shares = SureShares()
+        self.columns = ColumnLooks(self.publish)
         self._accuracy_of = -1  # the version that it was worked out for
         self._accuracy_at = -ACCURACY_SECONDS
         self._turn = False
@@ -334,6 +337,7 @@ class Engine:
             self._look_further(now)
             or self._look_at_earlier(now)
             or self._look_at_draws(now)
+            or self._look_at_columns(now)
             or self._look_back(now)
         )
 
@@ -366,6 +370,11 @@ class Engine:
             return False
         self._publish()
         return True
+
+    def _look_at_columns(self, now: Now) -> bool:
+        """What each column would settle; nobody waits for it."""
+        self.columns.look(now.view)
+        return False
 
     def _look_back(self, now: Now) -> bool:
         """Begin to look back, if all is answered; it takes long, and nobody waits for it."""

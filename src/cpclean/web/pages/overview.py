@@ -9,6 +9,7 @@ from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
+from cpclean.queries.sureness import CERTAIN, OPEN, SURE
 from cpclean.report.drawn import NARROW, WIDE, drawn
 from cpclean.report.pictures import thinned
 from cpclean.web.desk.exporting import JSON_LINES, TYPES, type_of
@@ -24,7 +25,8 @@ SORTS: tuple[tuple[Sort, str], ...] = (
     ("who", "who"),
 )
 PER_PAGE = 25
-MOST_NUMBERS = 500  # lines of the table beside the picture
+MOST_NUMBERS = 500  # lines of the table beside the picture, and of that of predictions
+VERDICTS = (OPEN, SURE, CERTAIN)
 _LINES = ("curve", "certain_curve", "sure_curve", "expected", "low", "high", "until_sure")
 FORMATS = ((".csv", "CSV"), (".parquet", "Parquet"), (".xlsx", "Excel"))
 
@@ -49,6 +51,7 @@ class Overview:
             drawings=[Markup(drawn(picture, width)) for width in (WIDE, NARROW)],
             milestones=wording.milestones(progress), space=wording.space(visit.desk.project),
             curve_json=json.dumps(lines), trying=visit.desk.trying,
+            columns=visit.desk.engine.columns.found,
             request_id=forms.new_request_id(), numbers=[
                 (at, share, certain.get(at, share)) for at, share in
                 (progress.curve[at] for at in thinned(len(progress.curve), MOST_NUMBERS))
@@ -59,6 +62,18 @@ class Overview:
         """Begin with trials on the complete rows; the progress shows them."""
         visit.desk.trying.start()
         return see("/progress#trust")
+
+    async def predictions_page(self, visit: Visit) -> Response:
+        """Every row to predict with its verdict, the open ones first."""
+        return await run_in_threadpool(self._predictions, visit)
+
+    def _predictions(self, visit: Visit) -> Response:
+        found = visit.desk.predictions()
+        order = sorted(found.predictions, key=lambda one: (VERDICTS.index(one.verdict), one.share))
+        return self._rendering.page(
+            visit.request, "predictions.html", page="progress", found=found,
+            lines=order[:MOST_NUMBERS], labelled=any(one.label is not None for one in order),
+        )  # fmt: skip
 
     async def rows(self, visit: Visit) -> Response:
         """The table of rows with holes."""

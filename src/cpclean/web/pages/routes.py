@@ -34,6 +34,7 @@ def routes(workplace: Workplace, security: Security) -> list[BaseRoute]:
     shown = {
         "/question": asking.question,
         "/progress": overview.progress,
+        "/predictions": overview.predictions_page,
         "/rows": overview.rows,
         "/export": overview.export,
         "/export/table{suffix}": overview.table,

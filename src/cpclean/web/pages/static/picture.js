@@ -62,7 +62,7 @@
   }
 
   function scales(found, width) {
-    var box = { left: 50, right: width - 18, top: banded() ? 74 : 54, bottom: width < 500 ? 264 : 304 };
+    var box = { left: 50, right: width - 18, top: 14 + 20 * legend().length, bottom: width < 500 ? 264 : 304 };
     var last = Math.max(1, found.length ? found[found.length - 1].x : 1);
     var low = floor(found);
     return {
@@ -88,15 +88,19 @@
       add(svg, "text", { x: scale.x(tick), y: box.bottom + 18, "text-anchor": "middle" }, tick.toLocaleString("en"));
     });
     add(svg, "text", { x: (box.left + box.right) / 2, y: box.bottom + 40, "text-anchor": "middle" }, "rows cleaned");
-    add(svg, "line", { class: "s1", x1: box.left, x2: box.left + 30, y1: 12, y2: 12 });
-    add(svg, "text", { x: box.left + 38, y: 16 }, settled + " predictions");
-    if (data.expected.length > 1) {
-      add(svg, "line", { class: "s2 dash", x1: box.left, x2: box.left + 30, y1: 32, y2: 32 });
-      add(svg, "text", { x: box.left + 38, y: 36 }, "expected, and its range");
-    }
-    if (!banded()) return;
-    add(svg, "line", { class: "s3 dot", x1: box.left, x2: box.left + 30, y1: 52, y2: 52 });
-    add(svg, "text", { x: box.left + 38, y: 56 }, data.until_sure ? "certain; above it sure, then open" : "sure; below it certain, above it open");
+    legend().forEach(function (one, number) {
+      var at = 12 + 20 * number;
+      add(svg, "line", { class: one[0], x1: box.left, x2: box.left + 30, y1: at, y2: at });
+      add(svg, "text", { x: box.left + 38, y: at + 4 }, one[1]);
+    });
+  }
+
+  // The lines that are drawn now, and what they are.
+  function legend() {
+    var found = [["s1", settled + " predictions"]];
+    if (data.expected.length > 1) found.push(["s2 dash", "expected, and its range"]);
+    if (banded()) found.push(["s3 dot", data.until_sure ? "certain; above it sure, then open" : "sure; below it certain, above it open"]);
+    return found;
   }
 
   function bands(svg, scale) {
