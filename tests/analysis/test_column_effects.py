@@ -19,6 +19,7 @@ from cpclean.analysis.column_effects import (
     effects_in_session,
     effects_in_words,
     sample_in_words,
+    settles_in_words,
 )
 from cpclean.analysis.open_cells import open_cell
 from cpclean.data.points import Points
@@ -308,3 +309,18 @@ def test_how_many_open_predictions_a_column_settles(level):
             assert effect.settled_if_clean == pytest.approx(mean, abs=5 * spread + 1e-9)
             seen += 0 < mean < 1
     assert seen > 1, "else it compares nothing"
+
+
+def test_what_the_best_column_settles_in_words():
+    def effect(name, settled, holes=3):
+        return ColumnEffect(name, "numeric", holes, 0.5, 0.5, 0.5, settled_if_clean=settled)
+
+    some = [effect("a", 0.2), effect("b", 0.775), effect("c", 1.0, holes=0)]
+    assert settles_in_words(some, 40) == (
+        "If b were complete, about 31 of the 40 open predictions would be settled."
+    )
+    assert settles_in_words(some, 1) == "If b were complete, the open prediction would be settled."
+    assert settles_in_words(some[:1], 1) == (
+        "If a were complete, the open prediction would probably stay open."
+    )
+    assert settles_in_words(some, 0) == settles_in_words(some[2:], 40) == ""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from slow_cases import parts
 
 from cpclean import (
     CleaningSession,
@@ -18,6 +20,7 @@ from cpclean import (
     simulate,
 )
 from cpclean.analysis.new_points import NewPoints, new_points, new_points_words
+from cpclean.data.spaces.leaf_space import LeafSpace
 
 
 def apart(n: int) -> tuple[IncompleteDataset, list[list[float]]]:
@@ -206,13 +209,67 @@ def test_words() -> None:
     )
 
 
+# -- how often the interval is right ---------------------------------------------------------------
+
+
+def is_right(session: CleaningSession, fresh: Any) -> bool:
+    """Whether the interval has the share of fresh points that the answers settle."""
+    asked = (session.data, fresh, session.view.model.n_neighbors)
+    settled = is_certain(*asked)
+    if session.sure is not None:
+        settled |= is_sure(*asked, level=session.sure)
+    found = new_points(session)
+    return bool(found.low <= settled.mean() <= found.high)
+
+
+# Each hundred tables takes 15 seconds; a hundred more are looked at with CPCLEAN_SWEEP=all.
+HUNDREDS = parts([0, 100], 1)
+
+
+def enough_of(right: int) -> bool:
+    """Nine of ten; of a single hundred of tables, some fewer by chance."""
+    return right >= (180 if len(HUNDREDS) == 2 else 85)
+
+
 @pytest.mark.slow
-def test_the_interval_is_right_in_nine_of_ten_tables() -> None:
+@pytest.mark.parametrize("sure", [None, 0.95])
+def test_the_interval_is_right_in_nine_of_ten_tables(sure: float | None) -> None:
     right = 0
-    for seed in range(200):
+    for seed in [first + number for first in HUNDREDS for number in range(100)]:
         data, truth, X, fresh = case(seed, 40, 20)
-        session = CleaningSession(data, X, 3)
+        session = CleaningSession(data, X, 3, sure=sure)
         simulate(session, truth, progress=False)
-        found = new_points(session)
-        right += found.low <= is_certain(session.data, fresh, 3).mean() <= found.high
-    assert right >= 180
+        right += is_right(session, fresh)
+    assert enough_of(right)
+
+
+def mixed_frames(seed: int) -> tuple[Any, Any, Any, Any]:
+    """A table with holes, its truth, points, and fresh points: numbers and a category."""
+    rng = np.random.default_rng(seed)
+    made = []
+    for n_rows in (80, 30, 400):
+        frame = pd.DataFrame(rng.normal(size=(n_rows, 3)).round(1), columns=["a", "b", "c"])
+        frame["d"] = rng.choice(["x", "y", "z"], n_rows)
+        score = frame["a"] + frame["b"] * (frame["d"] == "x") + 0.5 * rng.normal(size=n_rows)
+        frame["y"] = np.where(score > 0, "yes", "no")
+        made.append(frame)
+    truth, points, fresh = made
+    dirty = truth.copy()
+    for name in ("a", "b", "c", "d"):
+        dirty.loc[rng.random(len(dirty)) < 0.12, name] = None
+    kept = dirty[["a", "b", "c", "d"]].notna().any(axis=1)
+    return dirty[kept], truth[kept], points.drop(columns="y"), fresh.drop(columns="y")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sure", [None, 0.95])
+def test_the_interval_is_right_in_nine_of_ten_tables_among_leaves(sure: float | None) -> None:
+    right = 0
+    gains_by = "uniform" if sure is None else "prior"
+    for seed in [first + number for first in HUNDREDS for number in range(100)]:
+        dirty, truth, X, fresh = mixed_frames(seed)
+        table = IncompleteTable(dirty, label="y", space=LeafSpace(n_trees=10, n_worlds=2))
+        session = CleaningSession(table, X, 5, "roots", sure=sure, gains_by=gains_by)
+        simulate(session, truth, exact=True, progress=False)
+        right += is_right(session, table.encode(fresh))
+    assert enough_of(right)

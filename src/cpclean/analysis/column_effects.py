@@ -157,6 +157,28 @@ def effects_in_words(effects: Sequence[ColumnEffect], now: float | None = None) 
     return f"{then} would be certain{'' if now is None else f', compared with {percent(now)} now'}."
 
 
+def settles_in_words(effects: Sequence[ColumnEffect], n_open: int) -> str:
+    """How many of the open predictions the best column would settle; "" if there is none.
+
+    >>> effect = ColumnEffect("age", "numeric", 9, 0.8, 0.7, 0.9, settled_if_clean=0.775)
+    >>> settles_in_words([effect], 40)
+    'If age were complete, about 31 of the 40 open predictions would be settled.'
+    """
+    best = max((one for one in effects if one.holes), key=_settles, default=None)
+    if best is None or not n_open:
+        return ""
+    some = f"about {best.of_open(n_open):,} of the {n_open:,} open predictions"
+    if n_open == 1:
+        some = "the open prediction"
+        if not best.of_open(1):
+            return f"If {best.name} were complete, {some} would probably stay open."
+    return f"If {best.name} were complete, {some} would be settled."
+
+
+def _settles(effect: ColumnEffect) -> float:
+    return effect.settled_if_clean
+
+
 def sample_in_words(effects: Sequence[ColumnEffect]) -> str:
     """That effects are estimated from a sample, and how well; "" if none is."""
     sampled = [one for one in effects if one.sample]

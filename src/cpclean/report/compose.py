@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from cpclean.analysis.certain_words import level_words, promise
-from cpclean.analysis.column_effects import ColumnEffect, effects_in_words
+from cpclean.analysis.column_effects import ColumnEffect, effects_in_words, settles_in_words
 from cpclean.analysis.course_words import progress_in_words
 from cpclean.analysis.findings import Findings
 from cpclean.analysis.forecast import Comparison, Course
@@ -228,7 +228,7 @@ def columns(
     return Picture(
         "columns",
         "If one column were clean",
-        effects_in_words(effects, now),
+        f"{effects_in_words(effects, now)} {settles_in_words(effects, n_open or 0)}".strip(),
         Bars(
             tuple(one.name for one in shown),
             tuple(one.certain_if_clean for one in shown),

@@ -36,7 +36,8 @@ def _write_png(text: str, file: Path) -> None:
     if browser is None or size is None:
         return
     page, picture = file.with_suffix(".html").resolve(), file.with_suffix(".png").resolve()
-    with tempfile.TemporaryDirectory() as folder:
+    # Processes of the browser may write into its folder a moment longer than it runs.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         command = [
             browser, "--headless", "--disable-gpu", "--no-first-run", "--hide-scrollbars",
             "--disable-background-networking", f"--user-data-dir={folder}",

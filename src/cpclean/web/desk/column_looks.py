@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Thread
 
-from cpclean.analysis.column_effects import ColumnEffect, effects_in_session
+from cpclean.analysis.column_effects import ColumnEffect, effects_in_session, settles_in_words
 from cpclean.cleaning.view import SessionView
 
 REST_SECONDS = 10.0  # between two looks: while people answer, each takes time from the others
@@ -35,12 +35,7 @@ class ColumnsNow:
 
     def words(self) -> str:
         """What the first of them would settle; "" if there is none."""
-        if not self.effects:
-            return ""
-        best = self.effects[0]
-        one = f"If {best.name} were complete, about {best.of_open(self.n_open):,} of the"
-        plural = "prediction" if self.n_open == 1 else "predictions"
-        return f"{one} {self.n_open:,} open {plural} would be settled."
+        return settles_in_words(self.effects, self.n_open)
 
 
 class ColumnLooks:
