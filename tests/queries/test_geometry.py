@@ -129,7 +129,8 @@ def test_completions_of_many_points_are_asked_in_larger_blocks() -> None:
     X = Points(candidates, [rng.dirichlet(np.ones(len(own))) for own in candidates])
     query = geometry.ask(data, X, Model())
     blocks = query.over_blocks(lambda query, points, near: len(points))
-    assert blocks[0] > query_module.BLOCK_POINTS and sum(blocks) == len(X.vectors)
+    assert blocks[0] > query_module.BLOCK_POINTS
+    assert sum(blocks) == len(X.vectors)
     for ask in (is_certain, world_shares, world_counts):
         alone = [ask(data, X.take(np.array([point]))).tolist()[0] for point in range(70)]
         assert ask(data, X).tolist() == alone
