@@ -223,6 +223,19 @@ def test_many_rows_with_candidates_of_prior_zero(n_classes: int) -> None:
     assert expected_entropies(data, [t], 5) == pytest.approx(np.zeros(120), abs=1e-12)
 
 
+def test_expectations_among_many_rows_with_rare_candidates() -> None:
+    # Rare candidates of near rows: a scan that stops for the mean may not know each conditional.
+    rng = np.random.default_rng(8)
+    rare = 10.0 ** rng.uniform(-14, -1, size=60)
+    rows = rng.integers(0, 60, size=(60, 3, 1)).astype(float)
+    priors = [[one, (1 - one) / 3, 2 * (1 - one) / 3] for one in rare]
+    data = IncompleteDataset(rows, np.arange(60) % 2, priors)
+    X = [[0.0], [29.5], [60.0]]
+    for k in (3, 9):
+        actual = expected_entropies(data, X, k)
+        assert actual == pytest.approx(expected_by_pinning(data, X, k, "euclidean"), abs=1e-13)
+
+
 def test_priors_whose_product_underflows() -> None:
     # A factored row whose rarest combination has prior 1e-400, which is no float.
     cells = [Cell(column, [0.0, 1.0], [1e-100, 1.0]) for column in range(4)]

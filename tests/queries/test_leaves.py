@@ -214,6 +214,39 @@ def test_what_happens_beyond_the_radius_changes_nothing() -> None:
     assert (reach < query.all_near(query.vectors).reach).any()
 
 
+@pytest.mark.parametrize("k", [1, 5, 15])
+def test_slack_leaves_out_no_more_mass_than_it_says(k: int) -> None:
+    data, X = larger(9 + k, 2, n_rows=400, holes=0.6, n_trees=30)
+    query = ask(data, X, Model(k))
+    lengths = []
+    for slack in (0.0, 1e-100, 1e-24, 1e-17, 1e-3, 0.3):
+        places, radius = query.positions(query.vectors, None, slack, False)
+        lengths.append(len(places.owner))
+        for p in range(len(radius)):
+            fewer = np.zeros(k)  # mass of worlds in which fewer than K rows lie within
+            fewer[0] = 1.0
+            for outside in places.beyond[places.row_ptr[p] : places.row_ptr[p + 1]]:
+                fewer = outside * fewer + (1.0 - outside) * np.r_[0.0, fewer[:-1]]
+            assert fewer.sum() <= slack
+    assert lengths == sorted(lengths, reverse=True)
+    assert lengths[0] > lengths[-1] > 0
+
+
+def test_the_radius_does_not_depend_on_how_lists_came_about() -> None:
+    data, X = larger(21, 2, n_rows=300, holes=0.6, n_trees=30)
+    query = ask(data, X, Model(5))
+    now = data
+    for row in data.dirty_rows.tolist()[:40]:
+        now = now.pin(row, value=[float(row % 4)] * 5)
+        query = query.changed(now, row)
+    assert len(query.prepared.rows.extra)
+    fresh = ask(now.take(range(300)), X, Model(5))
+    for slack in (1e-17, 1e-6, 1e-2):
+        one, two = (asked.positions(asked.vectors, None, slack, False) for asked in (query, fresh))
+        assert one[1].tolist() == two[1].tolist()
+        assert all(a.tolist() == b.tolist() for a, b in zip(one[0], two[0], strict=True))
+
+
 # -- too many candidates: sound bounds -----------------------------------------------------------
 
 

@@ -21,6 +21,11 @@ from numba import njit
 from cpclean.queries._leaf_lists import count_met, grown, small_order, sort_first, trees_shared
 from cpclean.queries.kernel_arrays import FIRST_CANDIDATE, SIZE
 
+# Logarithms (to base 2) in fixed point, by prior mass in so many steps of 2^_FINE parts.
+_UNIT, _STEPS, _FINE = 1 << 20, 1024, 32
+_SHIFT = 3  # polynomials of rows are evaluated at 2^-3
+_USUALLY_OFF = 8  # how far the bound is off, in bits
+
 
 @njit(cache=True, nogil=True)
 def _emit(n, n_rows, start, distance, local_of, mass_of, order, counts, place, mass, beyond, owner,
@@ -145,35 +150,62 @@ def _undecided(rows, n_trees, radius, touched, n_touched, times, nearer):
 
 
 @njit(cache=True, nogil=True)
-def _radius(rows, n_trees, order, ends, n_neighbors, slack, times, inside, kept, nearer):
+def _log_table():
+    """Logarithms of a row's factor: F + z G, of the mass that is farther / nearer, by G.
+
+    Whole numbers, so that sums do not depend on the order in which candidates are met.
+    """
+    table = np.empty(_STEPS + 1, np.int64)
+    for i in range(_STEPS + 1):
+        table[i] = np.int64(np.round(_UNIT * np.log2(1.0 - (1.0 - 2.0**-_SHIFT) * i / _STEPS)))
+    return table
+
+
+@njit(cache=True, nogil=True)
+def _radius(rows, n_trees, order, ends, n_neighbors, slack, logs, times, inside, mass, kept,
+            nearer):  # fmt: skip
     """The distance within which all but slack of the mass is decided, and how many rows it has.
 
     order lists the candidates that are met, those at distance d up to ends[d]. The rows with a
-    candidate within the radius stand in kept, ascending, and inside counts their candidates there.
+    candidate within the radius stand in kept, ascending; inside counts their candidates there, and
+    mass has about their prior.
+
+    Of all worlds, those with fewer than K rows within have at most the mass that the product of the
+    rows' factors comes to at z = 2^-_SHIFT, divided by z^(K - 1). This bound says when it is worth
+    while to find the mass itself; once it was found, how far the bound is off.
     """
     n_kept = 0
     n_whole = 0
-    target = 2 * n_neighbors
+    bound = np.int64((n_neighbors - 1) * _SHIFT * _UNIT)
+    worth = np.int64(0)
+    if slack > 0.0:
+        worth = np.int64(_UNIT * (np.log2(slack) + _USUALLY_OFF))
     at = 0
     for d in range(n_trees):
         while at < ends[d]:
-            row = rows.owner[order[at]]
+            c = order[at]
+            row = rows.owner[c]
             at += 1
             if row < 0:
                 continue
             if inside[row] == 0:
                 kept[n_kept] = row
                 n_kept += 1
+                mass[row] = 0
             inside[row] += 1
             n_whole += inside[row] == rows.spans[row, SIZE]
+            bound -= logs[min(mass[row] >> _FINE, _STEPS)]
+            mass[row] += np.int64(rows.weights[c] * (_STEPS << _FINE))
+            bound += logs[min(mass[row] >> _FINE, _STEPS)]
         if n_whole >= n_neighbors:  # zero is believed only when it is a fact
             sort_first(kept, n_kept)
             return d, n_kept, n_whole
-        if slack > 0.0 and n_kept >= target:
+        if slack > 0.0 and bound <= worth and n_kept >= n_neighbors:
             sort_first(kept, n_kept)
-            if _undecided(rows, n_trees, d, kept, n_kept, times, nearer) <= slack:
+            left = _undecided(rows, n_trees, d, kept, n_kept, times, nearer)
+            if left <= slack:
                 return d, n_kept, n_whole
-            target = n_kept + max(n_kept // 4, 1)
+            worth = bound - np.int64(_UNIT * np.log2(left / slack))
     return n_trees, n_kept, n_whole
 
 
@@ -193,6 +225,8 @@ def close_positions(rows, X, n_neighbors, slack, want_rank):
     met = np.empty(n_candidates + 1, np.uint32)
     order = np.empty(n_candidates, np.uint32)
     inside = np.zeros(n_rows, np.int32)
+    inside_mass = np.empty(n_rows, np.int64)
+    logs = _log_table()
     kept = np.empty(n_rows + 1, np.int64)
     ends = np.empty(n_trees + 1, np.int64)
     nearer_than = np.empty(n_neighbors)
@@ -230,8 +264,9 @@ def close_positions(rows, X, n_neighbors, slack, want_rank):
             order[ends[d]] = met[i]
             ends[d] += 1
         # Step 2: open one distance after the other.
-        radius, n_kept, n_whole = _radius(rows, n_trees, order, ends, n_neighbors, slack, times,
-                                          inside, kept, nearer_than)  # fmt: skip
+        radius, n_kept, n_whole = _radius(rows, n_trees, order, ends, n_neighbors, slack, logs,
+                                          times, inside, inside_mass, kept,
+                                          nearer_than)  # fmt: skip
         for i in range(n_kept):
             inside[kept[i]] = -inside[kept[i]]  # marked: met within the radius
         last = n_rows
@@ -254,6 +289,7 @@ def close_positions(rows, X, n_neighbors, slack, want_rank):
             inside[kept[i]] = 0
             size += rows.spans[kept[i], SIZE]
         begin, start = row_ptr[p], ptr[p]
+        more = max(2, n_points // (p + 1))  # as much for the points to come
         if size > distance.shape[0]:
             distance = np.empty(2 * size, np.int64)
             local_of = np.empty(2 * size, np.int64)
@@ -263,15 +299,15 @@ def close_positions(rows, X, n_neighbors, slack, want_rank):
         if n_kept > mass.shape[0]:
             mass = np.empty(2 * n_kept)
         if begin + n_kept > near.shape[0]:
-            near = grown(near, begin, 2 * (begin + n_kept))
-            beyond = grown(beyond, begin, 2 * (begin + n_kept))
+            near = grown(near, begin, more * (begin + n_kept))
+            beyond = grown(beyond, begin, more * (begin + n_kept))
         if start + size > owner.shape[0]:
-            owner = grown(owner, start, 2 * (start + size))
-            weight = grown(weight, start, 2 * (start + size))
-            nearer = grown(nearer, start, 2 * (start + size))
-            far = grown(far, start, 2 * (start + size))
+            owner = grown(owner, start, more * (start + size))
+            weight = grown(weight, start, more * (start + size))
+            nearer = grown(nearer, start, more * (start + size))
+            far = grown(far, start, more * (start + size))
         if want_rank and n_ranked + size > rank.shape[0]:
-            rank = grown(rank, n_ranked, 2 * (n_ranked + size))
+            rank = grown(rank, n_ranked, more * (n_ranked + size))
         # Step 3: collect, row by row, what lies within, and how much beyond.
         n = 0
         first_rank = n_ranked

@@ -21,8 +21,9 @@ from cpclean.queries.model import Metric, Model
 from cpclean.queries.query import Near, Neighbourhood, Query
 from cpclean.queries.shares import entropy, tallied, votes_needed, winners_of
 
-# Mass that a scan may leave undecided *given* any one candidate.
-_SLACK = 1e-15
+# Mass that a scan may leave undecided *given* any one candidate; and where only the mean over a
+# row's candidates is asked for, in which rare ones count little: gains change by less than 1e-15.
+_SLACK, _SLACK_OF_GAINS = 1e-15, 1e-17
 _TALLY_SLACK = 1e-16
 _TINY = 1e-290
 
@@ -209,9 +210,9 @@ class BlockGains:
 
 def gains_in_block(query: Query, points: Floats, near: Near | None) -> BlockGains:
     """What each row's cleaning is expected to change for a block of points."""
-    return joined_gains(
-        [_hood_gains(query, points, near, hood) for hood in _hoods(query, points, near)]
-    )
+    slack = max(_scan_slack(query), _SLACK_OF_GAINS)
+    hoods = query.around(points, near, slack)
+    return joined_gains([_hood_gains(query, points, near, hood, slack) for hood in hoods])
 
 
 def joined_gains(found: Sequence[BlockGains]) -> BlockGains:
@@ -233,20 +234,16 @@ def joined_radii(found: Sequence[Floats | None]) -> Floats | None:
     return np.concatenate(known) if known and len(known) == len(found) else None
 
 
-def _hoods(
-    query: Query, points: Floats, near: Near | None, want_rank: bool = False
-) -> Iterator[Neighbourhood]:
-    return query.around(points, near, max(_scan_slack(query), 0.0), want_rank)
-
-
-def _hood_gains(query: Query, points: Floats, near: Near | None, hood: Neighbourhood) -> BlockGains:
+def _hood_gains(
+    query: Query, points: Floats, near: Near | None, hood: Neighbourhood, slack: float
+) -> BlockGains:
     rows = hood.positions
     two = np.flatnonzero(hood.n_labels == 2)
     gain = np.zeros(len(rows.rows))
     point_entropy, top = np.zeros(len(hood.n_labels)), np.ones(len(hood.n_labels))
     label = hood.present[hood.label_ptr[:-1]]
     dirty = query.spans[rows.rows, N_CELLS] > 0
-    race = _raced(query, hood, two)
+    race = _raced(query, hood, two, slack)
     found = np.zeros(len(two))
     _race.race_gains(
         rows, dirty, two, race.used, race.shares, race.own, race.own_beyond, found, gain
@@ -293,11 +290,11 @@ class _Raced:
     used: Ints  # (points,) positions that were enough
 
 
-def _raced(query: Query, hood: Neighbourhood, two: Ints) -> _Raced:
+def _raced(query: Query, hood: Neighbourhood, two: Ints, slack: float) -> _Raced:
     rows = hood.positions
     shares, own = np.zeros((len(two), 2)), np.zeros(len(rows.owner))
     own_beyond = np.zeros(len(rows.rows))
-    votes, slack = votes_needed(query.n_neighbors), _scan_slack(query)
+    votes = votes_needed(query.n_neighbors)
     used = _race.race_conditionals(rows, hood.side, two, votes, slack, shares, own, own_beyond)
     return _Raced(shares, own, own_beyond, used)
 
@@ -357,10 +354,11 @@ class Conditionals:
 
 def conditionals(query: Query, points: Floats, near: Near | None) -> Iterator[Conditionals]:
     """The conditionals of every point of a block, point by point."""
-    for hood in _hoods(query, points, near, want_rank=True):
+    slack = _scan_slack(query)
+    for hood in query.around(points, near, max(slack, 0.0), want_rank=True):
         possible = _possible(query, points, near, hood)
         two = np.flatnonzero(hood.n_labels == 2)
-        race = _raced(query, hood, two)
+        race = _raced(query, hood, two, slack)
         pairs = np.zeros((len(possible), 2))
         pairs[two] = race.shares
         sizes = query.spans[hood.positions.rows, SIZE]
