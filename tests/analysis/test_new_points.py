@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -273,3 +274,37 @@ def test_the_interval_is_right_in_nine_of_ten_tables_among_leaves(sure: float | 
         simulate(session, truth, exact=True, progress=False)
         right += is_right(session, table.encode(fresh))
     assert enough_of(right)
+
+
+TABLES = Path(__file__).resolve().parents[3] / "shared" / "data" / "tables"
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # about columns, and values that are in new points only
+@pytest.mark.parametrize("sure", [None, 0.95])
+@pytest.mark.parametrize("space", ["plain", "forest"])
+@pytest.mark.parametrize(("name", "label"), [("CreditData", "Status"), ("Chile", "vote")])
+def test_the_interval_is_right_on_tables_with_real_holes(
+    name: str, label: str, space: str, sure: float | None
+) -> None:
+    """Where nobody knows the truth, answers are drawn from the prior; new points are complete."""
+    file = TABLES / name / "data.csv"
+    if not file.is_file():
+        pytest.skip(
+            f"the table {name} is not there: tables are looked for in ../shared/data/tables"
+        )
+    frame = pd.read_csv(file).drop(columns="rownames").dropna(subset=[label])
+    complete, gains_by = frame.dropna().index, "uniform" if sure is None else "prior"
+    right = 0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        points = rng.permutation(complete)[:600]
+        rows = rng.permutation(frame.index.difference(points))[:500]
+        table = IncompleteTable(frame.loc[rows], label=label, space=space, random_state=seed)
+        X, fresh = (frame.loc[some].drop(columns=label) for some in (points[:100], points[100:]))
+        n_neighbors = 3 if space == "plain" else 15
+        session = CleaningSession(table, X, n_neighbors, "roots", sure=sure, gains_by=gains_by)
+        while (question := session.ask()) is not None:
+            session.tell(**question.drawn(rng))
+        right += is_right(session, table.encode(fresh))
+    assert right >= 8
