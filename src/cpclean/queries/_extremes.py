@@ -44,6 +44,7 @@ from cpclean.queries.kernel_arrays import (
 
 # The range in which boxes begin is divided into so many parts to find the nearest ones.
 _PARTS = 64
+_TINY = 1e-290
 # Rows that are opened first, and how many times as many at the next attempt: often a few rows show
 # every label around a point to be possible.
 _FIRST, _PER_NEIGHBOUR, _TIMES = 4, 2, 3
@@ -265,7 +266,8 @@ def _count_begins(bounds, counts):
     for local in range(bounds.shape[0]):
         lowest = min(lowest, bounds[local])
         highest = max(highest, bounds[local])
-    scale = (counts.shape[0] - 1) / (highest - lowest) if highest > lowest else 0.0
+    # A range that is smaller than this would make the scale overflow.
+    scale = (counts.shape[0] - 1) / (highest - lowest) if highest - lowest > _TINY else 0.0
     for part in range(counts.shape[0]):
         counts[part] = 0
     if not 0.0 < scale < np.inf:
