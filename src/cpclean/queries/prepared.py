@@ -223,10 +223,13 @@ def _by_column(columns: dict[int, Ints]) -> Ints:
 
 
 def _with_box(boxes: Boxes, place: int, low: Floats, high: Floats) -> Boxes:
-    own = _boxes(low[:, None], high[:, None])
     changed = Boxes(*(array.copy() for array in boxes))
-    for array, column in zip(changed, own, strict=True):
-        array[:, place] = column[:, 0]
+    changed.low[:, place], changed.high[:, place] = low, high
+    with np.errstate(over="ignore"):  # as in `_boxes`, in the same order
+        under, over = low**2, high**2
+        least = np.where((low < 0) & (high > 0), 0.0, np.minimum(under, over))
+        changed.norms[LEAST, place] = np.add.accumulate(least)[-1]
+        changed.norms[MOST, place] = np.add.accumulate(np.maximum(under, over))[-1]
     return changed
 
 
