@@ -291,6 +291,20 @@ def test_bounds_of_blocks_are_kept_for_some_at_a_time(
         assert answers(query.rows, query.metric, X, 4) == whole
 
 
+@pytest.mark.nojit
+@pytest.mark.parametrize("draw", [grid, one_apart, all_magnitudes])
+def test_bounds_of_one_row_are_those_of_its_block(draw) -> None:
+    data = table(draw, 8, 30, 4, 0.5)
+    X = points_around(draw, data, 8, 6)
+    rows = prepared_rows(data).rows
+    near, far = np.empty(1), np.empty(1)
+    for place in range(0, 30, 3):
+        found = _near.bounds_of_row(rows, EUCLIDEAN, X, place)
+        for point, x in enumerate(X):
+            _near._bound(rows, rows.boxes, EUCLIDEAN, x, place, place + 1, near, far)
+            assert found[point] == near[0]
+
+
 def test_rows_are_brought_into_order_however_many_there_are() -> None:
     rng = np.random.default_rng(7)
     for n_rows in (1, 30, 511, 512, 70_000, 2**18, 10**8):

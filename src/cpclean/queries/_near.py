@@ -593,6 +593,18 @@ def bounds_of_row(rows, metric, X, place):
     """A lower bound of every point's distance to the row that stands at a place in the order."""
     found = np.empty(X.shape[0])
     far = np.empty(1)
+    if metric == EUCLIDEAN:  # as `_bound` has it: a call for each point takes ten times as long
+        low, high = rows.boxes.low, rows.boxes.high
+        for p in range(X.shape[0]):
+            near = 0.0
+            for f in range(X.shape[1]):
+                under = X[p, f] - low[f, place]
+                over = high[f, place] - X[p, f]
+                gap = under if under < over else over
+                gap = gap if gap < 0.0 else 0.0
+                near += gap * gap
+            found[p] = near
+        return found
     for p in range(X.shape[0]):
         _bound(rows, rows.boxes, metric, X[p], place, place + 1, found[p:], far)
     return found
