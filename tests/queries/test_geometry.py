@@ -122,15 +122,17 @@ def test_more_points_than_a_block_holds() -> None:
     assert expected_entropies(data, X) == pytest.approx(expected, abs=1e-13)
 
 
-def test_completions_of_many_points_are_asked_in_larger_blocks() -> None:
+def test_completions_of_a_point_may_be_in_two_blocks() -> None:
     data = scattered(17, n_rows=30)
     rng = np.random.default_rng(17)
     candidates = [rng.normal(size=(rng.integers(5, 9), 3)) for _ in range(70)]
     X = Points(candidates, [rng.dirichlet(np.ones(len(own))) for own in candidates])
     query = geometry.ask(data, X, Model())
     blocks = query.over_blocks(lambda query, points, near: len(points))
-    assert blocks[0] > query_module.BLOCK_POINTS
+    assert len(blocks) > 1
     assert sum(blocks) == len(X.vectors)
+    ends = np.searchsorted(X.vector, np.cumsum(blocks)[:-1])
+    assert (X.owner[ends - 1] == X.owner[ends]).any()
     for ask in (is_certain, world_shares, world_counts):
         alone = [ask(data, X.take(np.array([point]))).tolist()[0] for point in range(70)]
         assert ask(data, X).tolist() == alone

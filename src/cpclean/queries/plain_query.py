@@ -28,9 +28,6 @@ from cpclean.queries.prepared import (
 from cpclean.queries.query import BLOCK_BYTES, Near, Query
 from cpclean.queries.sound import limits
 
-# Of many vectors, so many at once; of fewer, as many as leave several blocks for threads.
-_MOST_AT_ONCE, _BLOCKS = 512, 8
-
 
 @dataclass(frozen=True)
 class PlainQuery(Query):
@@ -58,10 +55,7 @@ class PlainQuery(Query):
 
     @property
     def points_at_once(self) -> int:
-        # Completions of a point belong together, and the more vectors at once, the less each costs.
-        least = super().points_at_once
-        each = len(self.points.vectors) // max(1, self.points.n_points)
-        most = max(least, min(_MOST_AT_ONCE, max(least * each, len(self.vectors) // _BLOCKS)))
+        most = super().points_at_once
         if self.distance is None:
             return most
         return max(1, min(most, BLOCK_BYTES // (8 * self.data.n_candidates)))
