@@ -137,6 +137,10 @@ def test_pages_of_a_table_in_work(wines: Server, looking: Any, scheme: str, widt
     page.locator("#plot").focus()
     page.keyboard.press("ArrowRight")
     looker.look("progress-read")
+    page.locator("#columns table").wait_for()  # worked out meanwhile
+    looker.look("progress-columns")
+    visit.go("/predictions")
+    looker.look("predictions")
     visit.go("/export")
     looker.look("export")
     visit.go("/question?row=999999")
