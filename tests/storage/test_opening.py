@@ -1,18 +1,22 @@
 """Opening: URLs and paths, what is refused and how, versions."""
 
+import hashlib
+import io
 import json
 import os
 import re
 import sqlite3
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from projects.making import make_project
 from systems import needs_pandas_3
 
-from cpclean.errors import FutureError, StorageError
+from cpclean.errors import FutureError, RefusedError, StorageError
 from cpclean.storage import schema
 from cpclean.storage.events import NewEvent
 from cpclean.storage.ledger import ledger_of
@@ -203,6 +207,29 @@ def test_a_database_of_the_first_version_opens_and_goes_on(shared_url, version_1
         assert "Bob" not in {one.who for one in storage.leases()}
         storage.create(project)  # the same again has no effect
         assert storage.last() == 5
+
+
+def repacked(content):
+    """The same parts in an archive with other headers, as another version of Python writes it."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as source, zipfile.ZipFile(out, "w") as target:
+        for name in source.namelist():
+            target.writestr(name, source.read(name))
+    return out.getvalue()
+
+
+def test_a_project_is_the_same_whoever_packed_it(shared_url, project):
+    with open_storage(shared_url) as storage:
+        storage.create(project)
+        content = repacked(project.to_bytes())
+        assert content != project.to_bytes()
+        other = {"content": content, "digest": hashlib.sha256(content).hexdigest()}
+        with storage.engine.begin() as connection:
+            connection.execute(sa.update(schema.PROJECT), other)
+        storage.create(project)  # no effect
+        with pytest.raises(RefusedError, match="already holds another project"):
+            storage.create(make_project(n_neighbors=1))
+        assert storage.project().digest() == project.digest()
 
 
 def described(engine):

@@ -1,7 +1,8 @@
 """Many parts in one string of bytes: JSON for plain values, NumPy's own format for arrays.
 
 The bytes are a compressed .npz archive whose entry "plain" is JSON text that refers to the other
-arrays by number. They are the same on every machine, and reading them needs no pickle.
+arrays by number. Reading them needs no pickle. What is packed is the same on every machine; the
+headers of an archive differ between versions of Python, so compare with `same_parts`.
 """
 
 from __future__ import annotations
@@ -79,3 +80,23 @@ class Unpacker:
     def blob(self, number: str) -> bytes:
         """The bytes that were packed."""
         return bytes(self._arrays[number])
+
+    def same(self, other: Unpacker) -> bool:
+        """Whether another one opened the same parts."""
+        mine, theirs = self._arrays, other._arrays
+        return (
+            self.plain == other.plain
+            and mine.keys() == theirs.keys()
+            and all(
+                one.dtype == theirs[name].dtype
+                and one.shape == theirs[name].shape
+                and one.tobytes() == theirs[name].tobytes()
+                for name, one in mine.items()
+                if name != "plain"
+            )
+        )
+
+
+def same_parts(one: bytes, other: bytes) -> bool:
+    """Whether bytes hold the same parts, whichever versions of Python packed them."""
+    return one == other or Unpacker(one).same(Unpacker(other))

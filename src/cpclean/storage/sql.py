@@ -21,6 +21,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from cpclean.errors import GoneError, LockedError, StorageError
+from cpclean.projects.packing import same_parts
 from cpclean.projects.project import Project
 from cpclean.storage.checks import (
     check_rows,
@@ -108,7 +109,9 @@ class SqlStorage(Storage):
                 connection.execute(text(self.begin_alone))
             found = connection.execute(select(PROJECT.c.digest)).scalar()
             if found is not None:
-                same_project(found == digest, self.name)
+                if found != digest:  # another project, or other headers around the same one
+                    stored = connection.execute(select(PROJECT.c.content)).scalar_one()
+                    same_project(same_parts(bytes(stored), content), self.name)
                 return
             parts = {
                 "id": 1,
