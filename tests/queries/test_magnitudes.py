@@ -194,3 +194,9 @@ def test_bounds_of_points_with_many_completions_may_be_of_any_size(size: float) 
     few = table.points(points, max_completions=1)
     assert len(few.drawn) == 2
     assert is_certain(table.dataset, few, 1).tolist() == [False, False]
+
+
+def test_values_that_are_gone_are_not_compared_with_zeros() -> None:
+    data = IncompleteDataset([[[0.0], [1.0]], [[0.0]]], ["a", "b"]).pin(0, 0)
+    for metric in ("linear", "cosine"):
+        assert is_certain(data, [[1.0]], 1, metric).tolist() == [True]

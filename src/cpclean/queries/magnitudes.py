@@ -85,7 +85,7 @@ def _check_small(rows: Rows, largest: float, smallest: float, points: Floats, me
             f"values must be 0 or at least {_LEAST_SQUARED:.0e} in size, or squares underflow and "
             f"distances tie that are not equal; got {got}. {_WAY_OUT}"
         )
-    if math.inf in (smallest, least):  # all products are 0
+    if largest == 0.0 or math.inf in (smallest, least):  # all products are 0
         return
     product = smallest * least
     if metric == LINEAR and product >= _LEAST_NORMAL:
