@@ -266,8 +266,10 @@ def _count_begins(bounds, counts):
     for local in range(bounds.shape[0]):
         lowest = min(lowest, bounds[local])
         highest = max(highest, bounds[local])
+    scale = 0.0
     # A range that is smaller than this would make the scale overflow.
-    scale = (counts.shape[0] - 1) / (highest - lowest) if highest - lowest > _TINY else 0.0
+    if highest > lowest and highest - lowest > _TINY:
+        scale = (counts.shape[0] - 1) / (highest - lowest)
     for part in range(counts.shape[0]):
         counts[part] = 0
     if not 0.0 < scale < np.inf:
