@@ -40,6 +40,7 @@ def said(**choices):
     return done.stderr
 
 
+@pytest.mark.slow
 def test_one_line_says_that_kernels_are_compiled():
     line = compiling.WORDS.format(left=compiling.USUAL) + "\n"
     assert said(patience=0.0, module="cpclean.queries._order") == line

@@ -272,9 +272,22 @@ TABLES = Path(__file__).resolve().parents[3] / "shared" / "data" / "tables"
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # about columns, and values that are in new points only
-@pytest.mark.parametrize("sure", [None, 0.95])
-@pytest.mark.parametrize("space", ["plain", "forest"])
-@pytest.mark.parametrize(("name", "label"), [("CreditData", "Status"), ("Chile", "vote")])
+@pytest.mark.parametrize(
+    ("name", "label", "space", "sure"),
+    parts(
+        [
+            (name, label, space, sure)
+            for space, sure in (
+                ("plain", None),
+                ("plain", 0.95),
+                ("forest", None),
+                ("forest", 0.95),
+            )
+            for name, label in (("CreditData", "Status"), ("Chile", "vote"))
+        ],
+        3,
+    ),
+)
 def test_the_interval_is_right_on_tables_with_real_holes(
     name: str, label: str, space: str, sure: float | None
 ) -> None:

@@ -100,6 +100,7 @@ def test_random_cleaning_goes_from_default_to_the_closest_world() -> None:
     assert curve.std[[0, 2]].tolist() == pytest.approx([0.0, 0.0])
 
 
+@pytest.mark.slow
 def test_activeclean_learns_from_cleaned_rows() -> None:
     space = loaded("Supreme")
     found = [

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from data.spaces.fitted_samples import Stairs, Sums, mapped
+from slow_cases import parts
 
 from cpclean import Cell, FactoredRow, IncompleteDataset, Points
 from cpclean.cleaning.board import Board
@@ -200,7 +201,7 @@ def test_gathered_rows_stand_for_all(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(0, 40, 10))
+@pytest.mark.parametrize("first", parts(range(0, 40, 10), 2))
 @pytest.mark.parametrize(("place", "metrics", "n_sessions"), SPACES)
 def test_gathered_rows_stand_for_all_whatever_is_told(
     place: Place, metrics: tuple[str, ...], n_sessions: int, first: int

@@ -94,6 +94,7 @@ def test_folders_that_cannot_be_used(tmp_path: Path) -> None:
 # -- side by side ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_two_processes_find_what_one_does(tmp_path: Path) -> None:
     late = "__import__('time').sleep(1.5) or {'score': 0}"
     works = [partial(eval, late), *(partial(dict, score=number) for number in (1, 2, 3))]

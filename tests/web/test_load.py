@@ -35,12 +35,22 @@ class Hands:
             del self._held[row]
 
 
+def sent(call, statuses):
+    """What a call is answered in the end: a server that is too busy says so, and is asked again."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        found = call()
+        statuses[found.status_code] += 1
+        if found.status_code != 503 or time.monotonic() > end:
+            return found
+        time.sleep(0.2)
+
+
 def next_row(client, who, statuses):
     """The row to answer; there may be none until others give rows back."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
-        found = client.get("/api/question", params={"who": who})
-        statuses[found.status_code] += 1
+        found = sent(lambda: client.get("/api/question", params={"who": who}), statuses)
         if question := found.json().get("question"):
             return question["row"]
         time.sleep(0.05)
@@ -62,12 +72,10 @@ def client_work(server, number, hands, statuses):
                 path = "skip"
             else:
                 path, body = "answer", {**body, "candidate": rng.randrange(3)}
-            found = client.post(f"/api/{path}", json=body)
-            statuses[found.status_code] += 1
+            sent(lambda path=path, body=body: client.post(f"/api/{path}", json=body), statuses)
             said[path] += 1
             if rng.random() < 0.1:  # so that there is always something to ask
-                found = client.post("/api/undo", json={"who": who})
-                statuses[found.status_code] += 1
+                sent(lambda: client.post("/api/undo", json={"who": who}), statuses)
                 said["undo"] += 1
             client.get("/api/progress")
     return said
@@ -82,7 +90,8 @@ def test_fifty_at_once(shared_url):
             pool.submit(client_work, server, number, hands, statuses) for number in range(N_CLIENTS)
         ]
         said = sum((one.result() for one in work), Counter())
-    assert set(statuses) == {200}, statuses
+    assert set(statuses) <= {200, 503}, statuses
+    assert statuses[503] < 0.01 * statuses[200], statuses  # none at all, unless the machine is busy
     assert hands.doubles == []
     with open_storage(shared_url) as storage:
         kinds = Counter(one.kind for one in storage.events())

@@ -90,6 +90,7 @@ def test_progress_is_live(served):
         assert any(one["answers"] == before + 1 for one in found)
 
 
+@pytest.mark.slow
 def test_the_example_client(served):
     example = Path(__file__).parents[2] / "examples" / "client.py"
     runpy.run_path(str(example), run_name="imported")

@@ -152,6 +152,7 @@ def test_the_demo(tmp_path):
     assert list(tmp_path.iterdir()) == [], "nothing is written"
 
 
+@pytest.mark.slow
 def test_without_a_file_the_page_asks_for_one_and_answers_are_saved_beside(tmp_path, table):
     with Served(cwd=tmp_path, ready=False) as server:
         with server.client() as client:
