@@ -9,18 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from waiting import until
-from web.browsing import TOKEN
-from web.visiting import TestClient, desk_of, post
+from web.visiting import TestClient, desk_of, site_over
 
 from cpclean.intake.choices import Choices, HoldOut
 from cpclean.intake.open_task import open_task
 from cpclean.intake.source_file import SourceFile
 from cpclean.projects.project import Project, Settings
 from cpclean.queries.model import Model
-from cpclean.storage.opening import open_storage
 from cpclean.web.desk.views import ProgressView
 from cpclean.web.pages.wording import outlook
-from cpclean.web.server.app import make_app
 
 
 def written(path: Path) -> Path:
@@ -37,17 +34,6 @@ def written(path: Path) -> Path:
 def project_over(path: Path, **choices: int) -> Project:
     opened = open_task(SourceFile.at(str(path)), Choices("y", **choices), HoldOut(0.25))
     return Project.make(opened.task, Settings(Model(1)))
-
-
-def site_over(project: Project) -> Iterator[TestClient]:
-    storage = open_storage("memory://")
-    storage.create(Project.from_bytes(project.to_bytes()))
-    app = make_app(storage, TOKEN)
-    with TestClient(app, base_url="http://127.0.0.1", follow_redirects=False) as client:
-        app.state.cpclean.desk.ready()
-        client.get("/", params={"token": TOKEN})
-        post(client, "/name", who="Ann")
-        yield client
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import html
 import re
-from collections.abc import Iterator
 from threading import Event
 
 import numpy as np
@@ -10,17 +9,14 @@ import pandas as pd
 import pytest
 import waiting
 from projects.making import settings_of
-from web.browsing import TOKEN
 from web.tables import small_project
-from web.visiting import TestClient, desk_of, post
+from web.visiting import TestClient, desk_of, post, site_over
 
 from cpclean import IncompleteTable, trust
 from cpclean.analysis.trust import TrialSizes
 from cpclean.data.task import Task
 from cpclean.projects.project import Project
-from cpclean.storage.opening import open_storage
 from cpclean.web.desk import trying
-from cpclean.web.server.app import make_app
 
 FEW = TrialSizes(n_trials=1, most_rows=40)
 BUTTON = "Try it on my rows"
@@ -50,17 +46,6 @@ def project(repairs: object = "default") -> Project:
     return Project.make(
         Task.of(table, points, frame=frame), settings_of(about=about, sure=0.9, random_state=3)
     )
-
-
-def site_over(made: Project) -> Iterator[TestClient]:
-    storage = open_storage("memory://")
-    storage.create(Project.from_bytes(made.to_bytes()))
-    app = make_app(storage, TOKEN)
-    with TestClient(app, base_url="http://127.0.0.1", follow_redirects=False) as client:
-        app.state.cpclean.desk.ready()
-        client.get("/", params={"token": TOKEN})
-        post(client, "/name", who="Ann")
-        yield client
 
 
 def section(client: TestClient) -> str:

@@ -14,29 +14,15 @@ import waiting
 from browsers import until
 from web.browsing import TOKEN, Visit, needs_browser, serving, write_table
 from web.tables import small_project
-from web.visiting import TestClient, desk_of, post
+from web.visiting import TestClient, desk_of, site_over
 
 from cpclean import verdicts
 from cpclean.analysis.column_effects import effects_in_session
 from cpclean.analysis.looking_back import LookingBack, looking_back
 from cpclean.analysis.words import percent
-from cpclean.projects.project import Project
-from cpclean.storage.opening import open_storage
 from cpclean.web.desk import engine
-from cpclean.web.server.app import make_app
 
 LEVEL = 0.7
-
-
-def site_over(project: Project) -> Iterator[TestClient]:
-    storage = open_storage("memory://")
-    storage.create(Project.from_bytes(project.to_bytes()))
-    app = make_app(storage, TOKEN)
-    with TestClient(app, base_url="http://127.0.0.1", follow_redirects=False) as client:
-        app.state.cpclean.desk.ready()
-        client.get("/", params={"token": TOKEN})
-        post(client, "/name", who="Ann")
-        yield client
 
 
 @pytest.fixture

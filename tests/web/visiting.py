@@ -2,7 +2,14 @@
 
 import re
 import warnings
+from collections.abc import Iterator
 from typing import Any
+
+from web.served import TOKEN
+
+from cpclean.projects.project import Project
+from cpclean.storage.opening import open_storage
+from cpclean.web.server.app import make_app
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # Starlette would rather have httpx2, which nothing else needs
@@ -19,6 +26,18 @@ def csrf(client: TestClient) -> str:
 
 def post(client: TestClient, path: str, files: Any = None, **form: Any) -> Any:
     return client.post(path, data={"csrf": csrf(client), **form}, files=files)
+
+
+def site_over(project: Project) -> Iterator[TestClient]:
+    """A project in work, visited by Ann."""
+    storage = open_storage("memory://")
+    storage.create(Project.from_bytes(project.to_bytes()))
+    app = make_app(storage, TOKEN)
+    with TestClient(app, base_url="http://127.0.0.1", follow_redirects=False) as client:
+        app.state.cpclean.desk.ready()
+        client.get("/", params={"token": TOKEN})
+        post(client, "/name", who="Ann")
+        yield client
 
 
 def fields(page: str) -> dict[str, str]:
