@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import warnings
 from collections.abc import Iterable
+
+_PACKAGE = os.path.dirname(__file__) + os.sep
 
 
 class CPCleanError(Exception):
@@ -63,6 +68,14 @@ class TableWarning(UserWarning):
     ) -> None:
         super().__init__(f"{what} {way_out}" if way_out else what)
         self.what, self.way_out, self.field, self.column = what, way_out, field, column
+
+
+def warn_caller(warning: TableWarning) -> None:
+    """Warn at the line that called cpclean, however deep inside the reason was found."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(warning, stacklevel=level)
 
 
 class DataError(CPCleanError, ValueError):

@@ -132,6 +132,9 @@ def test_advice_about_columns():
     assert "Of the columns, 'b' matters most" in told([effect("a", 0.71), effect("b", 0.8)])
     assert "No single column makes much difference" in told([effect("a", 0.71), effect("b", 0.7)])
     assert "olumn" not in told([effect("a", 0.9), effect("b", 0.7, holes=0)])
+    both = [effect("a", 0.71), effect("b", 0.9)]
+    assert "90.0% of the predictions would be certain" in told(both)
+    assert "90.0% of the completions would be certain" in told(both, points_with_holes=3)
 
 
 def test_advice_about_accuracy():

@@ -33,12 +33,13 @@ def test_rows_in_the_order_in_which_they_are_asked_about(files):
     session = CleaningSession(
         IncompleteTable(train, label="y"), val, strategy="roots", gains_by="uniform"
     )
-    assert list(found.columns) == ["row", "gain", "candidates", "holes"]
+    assert list(found.columns) == ["row", "score", "gain", "candidates", "holes"]
+    assert found["score"].is_monotonic_decreasing
     assert found["row"].iloc[0] == session.ask().row
     assert sorted(found["row"]) == session.data.dirty_rows.tolist()
     assert found["gain"].tolist() == pytest.approx(session.gains()[found["row"]].tolist())
     scores = dict(zip(session.view.questions.row.tolist(), session.view.scores, strict=True))
-    assert found["row"].map(scores).is_monotonic_decreasing
+    assert found["score"].tolist() == pytest.approx(found["row"].map(scores).tolist())
     for one in found.itertuples():
         assert train.columns[train.iloc[one.row].isna()].tolist() == one.holes.split("; ")
         assert one.candidates == session.data.candidate_counts[one.row]
@@ -125,6 +126,6 @@ def test_to_a_file(files, tmp_path):
 def test_nothing_to_rank(files):
     result = run("rank", files["truth"], "--label", "y", "--val", files["val"])
     assert result.exit_code == 0, result.output
-    assert result.stdout == "row,gain,candidates,holes\n"
+    assert result.stdout == "row,score,gain,candidates,holes\n"
     result = run("rank", files["truth"], "--label", "y", "--json")
     assert json.loads(result.stdout) == []

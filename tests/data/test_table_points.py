@@ -54,9 +54,13 @@ def test_numbers_as_categories_in_any_number_type() -> None:
 
 def test_unseen_categories_are_counted() -> None:
     table = IncompleteTable(FRAME, "y")
-    with pytest.warns(UnseenCategoryWarning, match="encoded as all zero: 2 in column 'city'"):
+    with pytest.warns(UnseenCategoryWarning, match="as all zero: 2 in column 'city'") as told:
         X = table.encode(POINTS.assign(city=["new", "newer"]))
     assert X[:, 1:5].tolist() == [[0.0] * 4] * 2
+    assert told[0].filename == __file__
+    with pytest.warns(UnseenCategoryWarning) as told:
+        table.points(POINTS.assign(city=["newest", None]))
+    assert told[0].filename == __file__
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,8 @@ def _about_columns(facts: Summary, effects: Sequence[ColumnEffect]) -> Iterator[
     best = max(with_holes, key=lambda one: one.certain_if_clean)
     settled = (best.certain_if_clean - facts.certain_share) / (1 - facts.certain_share)
     share = (about_percent if best.sample else percent)(best.certain_if_clean)
-    then = f"if it alone were clean, {share} of the predictions would be certain"
+    what = "completions" if facts.points_with_holes else "predictions"
+    then = f"if it alone were clean, {share} of the {what} would be certain"
     if facts.until_sure:
         best = max(with_holes, key=lambda one: one.settled_if_clean)
         settled, n_open = best.settled_if_clean, facts.unsettled

@@ -37,6 +37,9 @@ class Ranked:
         How many values it might have.
     holes : tuple of str
         The row's uncertain columns.
+    score : float
+        What the order is by: the score of the session's strategy, or the gain if that does not go
+        by gain. 0 where there is nothing to gain.
     """
 
     row: int
@@ -44,6 +47,7 @@ class Ranked:
     gain: float
     candidates: int
     holes: tuple[str, ...]
+    score: float
 
 
 @dataclass(frozen=True)
@@ -96,6 +100,7 @@ def ranking(session: CleaningSession) -> list[Ranked]:
             float(gains[number]),
             _candidates(view, row, number),
             tuple(view.cells(row)),
+            float(scores[number]),
         )
         for number in _best_first(scores, view.askable, names).tolist()
     ]

@@ -1,4 +1,4 @@
-"""cpclean rank: rows or cells in the order of expected gain, to clean them elsewhere."""
+"""cpclean rank: which rows or cells to clean first, for people who clean elsewhere."""
 
 from __future__ import annotations
 
@@ -45,10 +45,14 @@ def rank(
     """Rows with missing values, ordered by how much cleaning them is expected to help.
 
     FILE is the training table, with holes. Every line has the number of a row in its file (0 is
-    the first one below the header), its gain (the expected fall of the predictions' mean entropy
-    once the row is known, in nats), the columns with holes, and the number of candidates. A gain
-    of 0 means: no need to clean it. With --sure, only predictions count that are neither certain
-    nor that sure.
+    the first one below the header), its score, its gain, the number of candidates, and the columns
+    with holes.
+
+    The gain is the expected fall of the predictions' mean entropy once the row is known, in nats; a
+    gain of 0 means: no need to clean it. The order is by the score, in which doubt about many
+    predictions counts more than much doubt about a few: the mean over predictions of the root of
+    the share of their entropy that is expected to fall. Cells are ordered by their gain. With
+    --sure, only predictions count that are neither certain nor that sure.
 
     \b
     Example:
@@ -85,6 +89,8 @@ def _frame(found: list[Ranked], task: Task, cells: bool) -> Any:
     columns: dict[str, Any] = {"row": [int(task.row_names[one.row]) for one in found]}
     if cells:
         columns["column"] = [one.column for one in found]
+    else:  # cells are in the order of their gains
+        columns["score"] = [one.score for one in found]
     columns["gain"] = [one.gain for one in found]
     columns["candidates"] = [one.candidates for one in found]
     if not cells:

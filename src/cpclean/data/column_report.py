@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -12,7 +11,7 @@ import numpy.typing as npt
 
 from cpclean.data.columns import Column
 from cpclean.data.decisions import Decision
-from cpclean.errors import TableWarning, offenders
+from cpclean.errors import TableWarning, offenders, warn_caller
 
 
 @dataclass(frozen=True)
@@ -55,16 +54,14 @@ def warn_about(
         if not column.n_observed and number not in proposed
     ]
     if empty:
-        warnings.warn(
+        warn_caller(
             TableWarning(
                 f"no value is observed in column {offenders(map(repr, empty))}: it is ignored."
             ),
-            stacklevel=3,
         )
     if len(classes) == 1:
-        warnings.warn(
+        warn_caller(
             TableWarning(
                 f"all rows have the label {classes[0]!r}: every prediction will be certain."
             ),
-            stacklevel=3,
         )

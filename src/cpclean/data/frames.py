@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -23,7 +22,7 @@ from cpclean.data.column_reading import (
 from cpclean.data.columns import KINDS, Column, checked
 from cpclean.data.nulls import is_null, stripped
 from cpclean.data.rows import Floats
-from cpclean.errors import TableError, TableWarning, offenders
+from cpclean.errors import TableError, TableWarning, offenders, warn_caller
 
 # Doubles hold whole numbers without gaps up to here.
 _LARGEST = 2**53
@@ -61,14 +60,13 @@ def columns_from(
         )
     if rounded := [column.name for column in columns if column.rounded]:
         named = offenders(map(repr, rounded))
-        warnings.warn(
+        warn_caller(
             TableWarning(
                 f"whole numbers beyond 2**53 are rounded in column {named}.",
                 f'If they are identifiers: kinds={{{rounded[0]!r}: "categorical"}}, or drop them.',
                 field="kinds",
                 column=rounded[0],
             ),
-            stacklevel=3,
         )
     return columns
 

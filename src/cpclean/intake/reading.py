@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Mapping
@@ -21,7 +20,7 @@ from cpclean.data.column_reading import column_from_objects, rounds
 from cpclean.data.domains import domain_table
 from cpclean.data.frames import check_names, pandas_module, series_of
 from cpclean.data.nulls import stripped, token_numbers
-from cpclean.errors import TableError, TableWarning, offenders
+from cpclean.errors import TableError, TableWarning, offenders, warn_caller
 from cpclean.intake.notes import IntakeError
 from cpclean.intake.sentences import refusal
 
@@ -306,12 +305,11 @@ def _with_nulls(series: Any, tokens: tuple[str, ...], kind: str | None) -> Any:
 
 
 def _warn_rounded(name: str) -> None:
-    warnings.warn(
+    warn_caller(
         TableWarning(
             f"whole numbers beyond 2**53 are rounded in column {name!r}.",
             f'To keep all digits as text: kinds={{{name!r}: "categorical"}}.',
             field="kinds",
             column=name,
         ),
-        stacklevel=5,
     )

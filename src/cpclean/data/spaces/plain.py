@@ -9,7 +9,6 @@ distance, two categories that differ are as far apart as the two ends of a numer
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -20,7 +19,7 @@ from cpclean.data.columns import ABSENT, OTHER, Column
 from cpclean.data.decisions import Decision
 from cpclean.data.rows import Floats
 from cpclean.data.spaces.features import Feature
-from cpclean.errors import TableError, TableWarning, offenders
+from cpclean.errors import TableError, TableWarning, offenders, warn_caller
 
 SCALINGS = ("minmax", "standard", "none")
 
@@ -53,12 +52,11 @@ class PlainSpace:
         # Points are encoded for every question about them; Python itself forgets what it has told
         # as soon as any library changes the filters.
         if unseen and told not in self._told:
-            warnings.warn(
+            warn_caller(
                 UnseenCategoryWarning(
                     "values that the training table does not have are encoded as "
                     f"{self.unseen_as}: {told}."
                 ),
-                stacklevel=3,
             )
             self._told.add(told)
         return self.encode_with_holes(columns)
