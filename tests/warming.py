@@ -89,6 +89,9 @@ def main(names: list[str]) -> None:
         session = cpclean.CleaningSession(among, X, n_neighbors=2)
         session.tell(session.data.dirty_rows[0], candidate=0)
         cpclean.is_certain(among, X)
+        rows = [[[1.0, 2.0], [2.0, 1.0]], *([[row % 3.0, 1.0]] for row in range(5))]
+        mostly_clean = IncompleteDataset(rows, np.arange(6) % 2)
+        cpclean.is_certain(mostly_clean.in_space(among.space), X)
 
     def trees() -> None:
         grown = random_trees(data(2), n_trees=2)

@@ -102,7 +102,7 @@ def coded(data: IncompleteDataset, X: np.ndarray) -> tuple[IncompleteDataset, np
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("k", [pytest.param(1, marks=pytest.mark.nojit), 4, 15, 120])
 def test_leaves_are_codes_under_hamming_distance(n_classes: int, k: int) -> None:
-    data, X = larger(k + n_classes, n_classes)
+    data, X = larger(k + n_classes, n_classes, holes=0.05 if k % 2 else 0.15)
     codes, Z = coded(data, X)
     X, Z = (X, Z) if k < 100 else (X[:3], Z[:3])
     for query in (possible_labels, world_counts):
@@ -138,10 +138,16 @@ def test_rows_that_share_no_leaf_cost_nothing_and_tie_by_number() -> None:
 
 
 @pytest.mark.parametrize(
-    "seed", [pytest.param(0, marks=pytest.mark.nojit), *rest_slow([1, 2, 3], 0)]
+    ("seed", "holes"),
+    [
+        pytest.param(0, 0.05, marks=pytest.mark.nojit),
+        (0, 0.2),
+        *rest_slow([(1, 0.05), (2, 0.15), (3, 0.2)], 0),
+    ],
 )
-def test_changed_rows_as_if_prepared_anew(seed: int) -> None:
-    data, X = larger(seed, 2, n_rows=40)
+def test_changed_rows_as_if_prepared_anew(seed: int, holes: float) -> None:
+    data, X = larger(seed, 2, n_rows=40, holes=holes)
+    assert bool(len(prepared_leaves(data).rows.row_lists)) == (holes < 0.1)
     rng = Random(seed)
     query = ask(data, X, Model(3))
     now = data
@@ -247,6 +253,33 @@ def test_the_radius_does_not_depend_on_how_lists_came_about() -> None:
         assert all(a.tolist() == b.tolist() for a, b in zip(one[0], two[0], strict=True))
 
 
+# -- lists of rows beside lists of candidates ----------------------------------------------------
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("seed", range(6))
+def test_lists_of_rows_change_nothing(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = grid_rows(rng, 60, 0.04 + 0.02 * (seed % 3))
+    trees = random_trees_of(rng, 5, 12)
+    most = (10**6, 2)[seed % 2]  # with 2, some rows are bounded
+    data = IncompleteDataset(rows, np.arange(60) % 2, max_exact=most).in_space(trees)
+    X = rng.integers(0, 4, size=(12, 5)).astype(float)
+    for k in (1, 4, 40):
+        query, now = ask(data, X, Model(k)), data
+        for row in data.dirty_rows.tolist()[:5]:
+            now = now.pin(row, value=rng.integers(-1, 5, 5).astype(float))
+            query = query.changed(now, row)
+            prepared = query.prepared
+            assert len(prepared.rows.row_lists)
+            assert prepared.rows.bounded.any() == (most == 2) or row != data.dirty_rows[0]
+            without = prepared.rows._replace(row_lists=prepared.rows.row_lists[:0])
+            plain = replace(query, prepared=replace(prepared, rows=without))
+            one, two = (asked.all_near(asked.vectors) for asked in (query, plain))
+            for name in ("ptr", "rows", "bound", "reach", "far"):
+                assert getattr(one, name).tolist() == getattr(two, name).tolist(), name
+
+
 # -- too many candidates: sound bounds -----------------------------------------------------------
 
 
@@ -254,7 +287,7 @@ def long_case(seed: int) -> tuple[IncompleteDataset, IncompleteDataset, Factored
     """Rows with several holes, gone through and bounded, and a point with holes."""
     rng = np.random.default_rng(seed)
     trees = random_trees_of(rng, 5, int(rng.integers(1, 8)))
-    rows = grid_rows(rng, int(rng.integers(4, 8)), 0.35)
+    rows = grid_rows(rng, int(rng.integers(4, 8)), 0.35 if seed % 2 else 0.15)
     labels = np.arange(len(rows)) % int(rng.integers(2, 4))
     all_, few = (IncompleteDataset(rows, labels, max_exact=most) for most in (10**6, 3))
     point = grid_rows(rng, 1, float(rng.choice([0.1, 0.5])))[0]

@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from cpclean.queries.kernel_arrays import FIRST_CANDIDATE, SIZE
+
 # Unsigned numbers: an index that cannot be negative needs no check for counting from the end.
 _0, _1 = np.uint64(0), np.uint64(1)
 
@@ -54,26 +56,79 @@ def make_lists(codes, n_listed, root, n_nodes, tree_ptr, leaves, first):
 
 
 @njit(cache=True, nogil=True)
-def count_met(rows, leaves, begins, ends, times, met):
-    """Step 1: how often each candidate is met; returns how many are, which stand in met."""
+def make_row_lists(codes, places, spans, root, n_nodes, tree_ptr, leaves):
+    """Lists of rows instead of candidates: the place of each row that has one in the leaf, once.
+
+    Bounded rows are at the last places, in order; their leaves are as in `make_lists`.
+    """
+    n_trees = root.shape[0]
+    n_short = places.shape[0] - (tree_ptr.shape[0] - 1) // n_trees
+    latest = np.full(n_nodes, -1, np.int64)  # the place that was counted last
+    list_at = np.zeros(n_nodes + 1, np.int64)
+    at = list_at
+    lists = np.empty(0, np.uint32)
+    for filling in range(2):
+        for place in range(places.shape[0]):
+            mark = 2 * place + filling
+            if place >= n_short:
+                first = (place - n_short) * n_trees
+                for t in range(n_trees):
+                    for i in range(tree_ptr[first + t], tree_ptr[first + t + 1]):
+                        node = root[t] + leaves[i]
+                        if filling:
+                            lists[at[node]] = place
+                            at[node] += 1
+                        else:
+                            list_at[node + 1] += 1
+                continue
+            begin = spans[places[place], FIRST_CANDIDATE]
+            for c in range(begin, begin + spans[places[place], SIZE]):
+                for t in range(n_trees):
+                    node = root[t] + codes[c, t]
+                    if latest[node] == mark:
+                        continue
+                    latest[node] = mark
+                    if filling:
+                        lists[at[node]] = place
+                        at[node] += 1
+                    else:
+                        list_at[node + 1] += 1
+        if not filling:
+            for node in range(n_nodes):
+                list_at[node + 1] += list_at[node]
+            lists = np.empty(list_at[n_nodes], np.uint32)
+            at = list_at[:-1].copy()
+    return list_at, lists
+
+
+@njit(cache=True, nogil=True)
+def count_listed(root, list_at, lists, leaves, begins, ends, times, met):
+    """How often each number in the lists of the leaves is met; returns how many are, in met."""
     n_met = _0
     n_trees = leaves.shape[0]
     for t in range(n_trees):  # by themselves, so that the processor fetches them in parallel
-        node = np.uint64(rows.root[t]) + np.uint64(leaves[t])
-        begins[t] = rows.list_at[node]
-        ends[t] = rows.list_at[node + _1]
-    if rows.lists.shape[0]:  # likewise the first and the last of each list
-        last = np.uint64(rows.lists.shape[0] - 1)
+        node = np.uint64(root[t]) + np.uint64(leaves[t])
+        begins[t] = list_at[node]
+        ends[t] = list_at[node + _1]
+    if lists.shape[0]:  # likewise the first and the last of each list
+        last = np.uint64(lists.shape[0] - 1)
         fetched = np.uint32(0)
         for t in range(n_trees):
-            fetched ^= rows.lists[min(begins[t], last)] ^ rows.lists[max(ends[t], _1) - _1]
+            fetched ^= lists[min(begins[t], last)] ^ lists[max(ends[t], _1) - _1]
         met[0] = fetched  # nobody reads it; but what has no use would not be fetched
     for t in range(n_trees):
         for e in range(begins[t], ends[t]):
-            c = rows.lists[e]
+            c = lists[e]
             met[n_met] = c
             n_met += np.uint64(times[c] == 0)
             times[c] += np.uint16(1)
+    return n_met
+
+
+@njit(cache=True, nogil=True)
+def count_met(rows, leaves, begins, ends, times, met):
+    """Step 1: how often each candidate is met; returns how many are, which stand in met."""
+    n_met = count_listed(rows.root, rows.list_at, rows.lists, leaves, begins, ends, times, met)
     for extra in rows.extra:
         times[extra] = trees_shared(rows.codes[extra], leaves)
         met[n_met] = extra

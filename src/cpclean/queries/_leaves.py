@@ -11,6 +11,11 @@ One list per tree and leaf holds the candidates that are in it. Around a point:
 
 Cost per point: the lengths of its lists, whatever the number of rows in other leaves.
 
+Where most rows have one candidate, there are lists of rows, too, and these are gone through: they
+are shorter, since many candidates of a row are in one leaf. A row is met at least as often as any
+of its candidates. So the rows of one candidate give a first reach, and few others are met often
+enough to be looked at: candidate by candidate.
+
 A row with too many candidates has two that stand for all, as `LeafRows` says. They bound its
 distances soundly; a label that is found impossible is.
 """
@@ -22,7 +27,14 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from cpclean.queries._leaf_lists import count_met, grown, small_order, sort_first, trees_shared
+from cpclean.queries._leaf_lists import (
+    count_listed,
+    count_met,
+    grown,
+    small_order,
+    sort_first,
+    trees_shared,
+)
 from cpclean.queries.kernel_arrays import FIRST_CANDIDATE, SIZE
 
 _0 = np.uint64(0)
@@ -33,8 +45,14 @@ def _meet(rows, leaves, begins, ends, times, met, often, least, n_exact):
     """The candidates that are met at least so often, and how often; returns how many.
 
     Those from n_exact on stand for rows that are bounded, and are kept however often they are met.
+    If there are lists of rows: the places of the rows that are met so often.
     """
-    n_met = count_met(rows, leaves, begins, ends, times, met)
+    if rows.row_lists.shape[0]:
+        n_met = count_listed(rows.root, rows.row_list_at, rows.row_lists, leaves, begins, ends,
+                             times, met)  # fmt: skip
+        n_exact = times.shape[0]
+    else:
+        n_met = count_met(rows, leaves, begins, ends, times, met)
     n = _0
     for i in range(n_met):
         c = met[i]
@@ -111,20 +129,9 @@ class Meetings(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def _bound(rows, n_alone, n_exact, n_trees, n_met, n_neighbors, work):
-    """Steps 2 and 3: the distance and the row of the reach, and how many rows were hit.
-
-    Rows of one candidate that is below n_alone give a first reach; of the others, only candidates
-    within that one are looked at.
-    """
-    _, _, _, met, often, seen, most, least, hit, kept, ends = work
-    for d in range(n_trees + 1):
-        ends[d] = 0
-    for i in range(n_met):
-        if met[i] < n_alone:
-            ends[n_trees - often[i]] += 1
-    reach, left = _kth(ends, n_neighbors)
-    enough = n_trees - reach
+def _hit_candidates(rows, n_alone, n_exact, n_trees, n_met, enough, work):
+    """The rows of several candidates some of which are met often enough; returns how many."""
+    _, _, _, met, often, seen, most, least, hit, _, ends = work
     n_hit = 0
     for i in range(n_met):
         if met[i] < n_alone or (often[i] < enough and met[i] < n_exact):
@@ -149,6 +156,60 @@ def _bound(rows, n_alone, n_exact, n_trees, n_met, n_neighbors, work):
             least[row] = -1  # somewhere beyond the first reach, or at the largest distance
         else:
             ends[n_trees - least[row]] += 1
+    return n_hit
+
+
+@njit(cache=True, nogil=True)
+def _hit_rows(rows, leaves, n_alone, n_met, enough, work):
+    """The same, of places of rows and of candidates that are in no list."""
+    _, _, _, met, often, seen, most, least, hit, _, ends = work
+    n_trees = leaves.shape[0]
+    n_hit = 0
+    for i in range(n_met + rows.extra.shape[0]):
+        if i >= n_met:
+            row = rows.owner[rows.extra[i - n_met]]
+        elif met[i] < n_alone or often[i] < enough:
+            continue
+        else:
+            row = rows.places[met[i]]
+        if seen[row]:
+            continue
+        if i < n_met and rows.bounded[row]:
+            nearest, farthest = (
+                often[i],
+                _met_by(rows, leaves, rows.spans[row, FIRST_CANDIDATE] + 1),
+            )
+        else:
+            nearest, farthest = _ends_of_row(rows, leaves, row)
+        if nearest >= max(enough, 1):
+            seen[row] = 1
+            most[row] = nearest
+            least[row] = farthest
+            hit[n_hit] = row
+            n_hit += 1
+            ends[n_trees - farthest] += 1
+    return n_hit
+
+
+@njit(cache=True, nogil=True)
+def _bound(rows, n_alone, n_exact, leaves, n_met, n_neighbors, work):
+    """Steps 2 and 3: the distance and the row of the reach, and how many rows were hit.
+
+    Rows of one candidate that is below n_alone give a first reach; of the others, only candidates
+    within that one are looked at.
+    """
+    _, _, _, met, often, _, _, least, hit, kept, ends = work
+    n_trees = leaves.shape[0]
+    for d in range(n_trees + 1):
+        ends[d] = 0
+    for i in range(n_met):
+        if met[i] < n_alone:
+            ends[n_trees - often[i]] += 1
+    reach, left = _kth(ends, n_neighbors)
+    if rows.row_lists.shape[0]:
+        n_hit = _hit_rows(rows, leaves, n_alone, n_met, n_trees - reach, work)
+    else:
+        n_hit = _hit_candidates(rows, n_alone, n_exact, n_trees, n_met, n_trees - reach, work)
     reach, left = _kth(ends, n_neighbors)
     if reach == n_trees:
         return reach, -1, left, n_hit
@@ -243,7 +304,7 @@ def near_rows(rows, n_alone, n_exact, X, n_neighbors, limit):
                 n_exact,
             )
             # Steps 2 and 3: bound, and reach.
-            reach, last, left, n_hit = _bound(rows, n_alone, n_exact, n_trees, n_met, n_neighbors,
+            reach, last, left, n_hit = _bound(rows, n_alone, n_exact, X[p], n_met, n_neighbors,
                                                work)  # fmt: skip
             if n_trees - reach >= guess:
                 break

@@ -83,8 +83,11 @@ class LeafRows(NamedTuple):
     bounded: npt.NDArray[np.bool_]  # (N) whether two candidates stand for all
     root: Ints  # (T) where the nodes of each tree begin among those of all
     list_at: Ints  # (nodes + 1) where the list of each node begins
-    lists: Ints  # the candidates in each leaf, ascending
+    lists: npt.NDArray[Any]  # the candidates in each leaf, ascending
     extra: Ints  # the candidates that are in no list
+    row_list_at: Ints  # (nodes + 1) where the list of rows of each node begins; or nothing
+    row_lists: npt.NDArray[Any]  # the places of the rows with a candidate in each leaf; or nothing
+    places: Ints  # (N) the row at each place: those of one candidate first, by its number
 
 
 class Positions(NamedTuple):

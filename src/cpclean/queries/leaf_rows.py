@@ -21,6 +21,9 @@ from cpclean.queries.prepared import rarest_prior
 
 # Doubles that candidates may take up at a time on their way through the trees.
 _BLOCK = 4_000_000
+# Lists of rows are made if at least this share of them has one candidate: these show how near the
+# others have to come. Where few do, candidates are counted one by one.
+_ALONE = 0.5
 # New candidates that are compared one by one: so many, and one for this many in lists.
 _FEW, _PER_LISTED = 64, 32
 
@@ -114,17 +117,19 @@ def _prepared(data: IncompleteDataset, like: _LikeBefore | None = None) -> Prepa
     reachable = None
     if len(bounded):
         reachable = _reachable(data, bounded) if like is None else like.reachable(data, bounded)
-    nothing = np.zeros(0, dtype=codes.dtype)
-    root = trees.root[:-1].astype(np.int64)
+    root, n_nodes = trees.root[:-1].astype(np.int64), int(trees.root[-1])
+    tree_ptr, leaves = np.zeros(1, dtype=np.int64), np.zeros(0, dtype=codes.dtype)
+    if reachable is not None:
+        tree_ptr, leaves = reachable.ptr, reachable.leaves
     list_at, lists = _leaf_lists.make_lists(
-        codes,
-        n_listed,
-        root,
-        int(trees.root[-1]),
-        np.zeros(1, dtype=np.int64) if reachable is None else reachable.ptr,
-        nothing if reachable is None else reachable.leaves,
-        n_listed,
+        codes, n_listed, root, n_nodes, tree_ptr, leaves, n_listed
     )
+    places = np.concatenate([short, bounded])
+    row_list_at, row_lists = np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.uint32)
+    if _ALONE * n_rows <= alone.sum() < n_rows:
+        row_list_at, row_lists = _leaf_lists.make_row_lists(
+            codes, places, spans, root, n_nodes, tree_ptr, leaves
+        )
     rows = LeafRows(
         codes=np.concatenate([codes, np.zeros((2 * len(bounded), codes.shape[1]), codes.dtype)]),
         owner=np.concatenate([np.repeat(short, sizes), np.repeat(bounded, 2)]),
@@ -135,6 +140,9 @@ def _prepared(data: IncompleteDataset, like: _LikeBefore | None = None) -> Prepa
         list_at=list_at,
         lists=lists,
         extra=np.zeros(0, dtype=np.int64),
+        row_list_at=row_list_at,
+        row_lists=row_lists,
+        places=places,
     )
     listed = np.stack([first, count], axis=1)
     n_alone = int(alone.sum())
