@@ -11,6 +11,7 @@ from .data.incomplete import FactoredRow as FactoredRow
 from .data.incomplete import IncompleteDataset as IncompleteDataset
 from .data.points import Points as Points
 from .data.spaces.leaf_space import LeafSpace as LeafSpace
+from .data.streamed.streamed_table import StreamedTable as StreamedTable
 from .data.table import IncompleteTable as IncompleteTable
 from .errors import CPCleanError as CPCleanError
 from .intake.reading import read_csv as read_csv
@@ -19,6 +20,7 @@ from .queries.certain import is_certain as is_certain
 from .queries.certain import possible_labels as possible_labels
 from .queries.gains import conditional_shares as conditional_shares
 from .queries.gains import expected_entropies as expected_entropies
+from .queries.near_scan import gather as gather
 from .queries.shares import entropies as entropies
 from .queries.shares import share_errors as share_errors
 from .queries.shares import world_counts as world_counts

@@ -7,6 +7,7 @@ What `IncompleteTable` does with arrays is written here as one would say it, row
 from __future__ import annotations
 
 from collections import Counter
+from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
@@ -51,7 +52,7 @@ def default_list(column: Column, seen: list[Any]) -> tuple[Any, ...]:
     points = {
         numbers.min(),
         np.percentile(numbers, 25),
-        numbers.mean(),
+        float(sum(map(Fraction, numbers.tolist())) / len(numbers)),
         np.percentile(numbers, 75),
         numbers.max(),
     }

@@ -22,9 +22,11 @@ from cpclean import (
     IncompleteTable,
     LeafSpace,
     Points,
+    StreamedTable,
     conditional_shares,
     entropies,
     expected_entropies,
+    gather,
     is_certain,
     is_sure,
     possible_labels,
@@ -81,6 +83,12 @@ def tables(path: Path) -> IncompleteTable:
     assert_type(table.row(0), dict[str, Any])
     assert_type(table.candidates(0), list[dict[str, Any]])
     return table
+
+
+def streamed_tables(X: Any) -> None:
+    table = StreamedTable("data/*.parquet", label="y", repairs="default", memory="1 GB")
+    assert_type(table.row(0), dict[str, Any])
+    assert_type(gather(table, X, n_neighbors=3), IncompleteTable)
 
 
 def classifier(table: IncompleteTable, X: Floats) -> None:

@@ -158,7 +158,8 @@ class CertainForestClassifier(CertainKNeighborsClassifier):
         data = self.dataset_
         self.neighbors_accuracy_: dict[int, float] = {}
         if not isinstance(space, _WatchedSpace) or not space.seen:
-            return best_number({}, data.n_rows)  # the table was there before
+            n_rows = data.n_rows if data.whole is None else data.whole.n_rows
+            return best_number({}, n_rows)  # the table was there before
         found = accuracies(data, space.seen[0], seed=data.drawing.seed)
         self.neighbors_accuracy_ = {number: float(one.mean()) for number, one in found.items()}
         return best_number(found, data.n_rows)

@@ -24,12 +24,14 @@ from cpclean.data.labels import encode_labels
 from cpclean.data.large_counts import world_count_text
 from cpclean.data.points import MAX_COMPLETIONS, Points
 from cpclean.data.rows import Floats
+from cpclean.data.streamed.streamed_table import StreamedTable
 from cpclean.data.table import IncompleteTable
 from cpclean.data.task import Task
 from cpclean.errors import QueryError, TableError, offenders
 from cpclean.queries import certain, shares, sureness
 from cpclean.queries.geometry import ask
 from cpclean.queries.model import Metric, Model
+from cpclean.queries.near_scan import checked_model, gather
 
 
 class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -148,19 +150,21 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         Parameters
         ----------
         X : frame (pandas, polars, pyarrow), 2-d array, or one of cpclean's tables and datasets
-            Nulls are holes. An IncompleteTable or IncompleteDataset is used as it is: `repairs`,
-            `prior` and the other options of tables are ignored. A DomainTable, which
-            `read_csv(path, domains=True)` returns, has its own repairs.
+            Nulls are holes. An IncompleteTable, StreamedTable or IncompleteDataset is used as it
+            is: `repairs`, `prior` and the other options of tables are ignored. A DomainTable, which
+            `read_csv(path, domains=True)` returns, has its own repairs. The files of a
+            StreamedTable are read again for every prediction; `table_` and `dataset_` have one row.
         y : sequence of labels, of any sortable kind
-            None for an IncompleteTable or IncompleteDataset, which have labels. For a
-            DomainTable, the name of the label column is enough.
+            None for a table or dataset that has labels. For a DomainTable, the name of the label
+            column is enough.
         """
         self.table_: IncompleteTable | None
         space = self._chosen_space()
-        is_given = isinstance(X, IncompleteTable | IncompleteDataset)
+        is_given = isinstance(X, IncompleteTable | IncompleteDataset | StreamedTable)
         if isinstance(X, DomainTable):
             X, y = self._new_table(X, y, space), None
-        if isinstance(X, IncompleteTable | IncompleteDataset):
+        self._files = X if isinstance(X, StreamedTable) else None
+        if isinstance(X, IncompleteTable | IncompleteDataset | StreamedTable):
             labels = self._take_over(X, y)
         else:
             labels = _checked_labels(y, type(self).__name__)
@@ -171,13 +175,16 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         self.n_neighbors_ = self._chosen_number(space)
         # A query that cannot be answered is refused now rather than at the first prediction.
         model = Model(self.n_neighbors_, self.metric)
-        ask(self.dataset_, np.empty((0, self.dataset_.n_features)), model)
+        if self._files is None:
+            ask(self.dataset_, np.empty((0, self.dataset_.n_features)), model)
+        else:
+            checked_model(self._files, self.n_neighbors_, self.metric)
         if self.table_ is not None:
             checked_completions(self.completions, self.table_.names)
         self.classes_ = encode_labels(labels)[1]
-        self.is_exact_ = self.dataset_.is_exact
+        self.is_exact_ = (self._files or self.dataset_).is_exact
         self.n_worlds_ = self.dataset_.n_worlds
-        self.dirty_rows_ = self.dataset_.dirty_rows
+        self.dirty_rows_ = self.dataset_.dirty_rows  # of files: those of the one row at hand
         if self.table_ is not None and not is_given:
             self.dirty_rows_ = np.sort(self.table_.rows_kept[self.dirty_rows_])
         return self
@@ -238,21 +245,26 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         """How many neighbours vote in the table that was made in a space."""
         return self.n_neighbors
 
-    def _take_over(self, X: IncompleteTable | IncompleteDataset, y: Any) -> npt.NDArray[Any]:
+    def _take_over(
+        self, X: IncompleteTable | IncompleteDataset | StreamedTable, y: Any
+    ) -> npt.NDArray[Any]:
         if y is not None:
             raise TableError(
                 f"y must be None, because the {type(X).__name__} has labels; "
                 f"got y of type {type(y).__name__}."
             )
-        self.table_ = X if isinstance(X, IncompleteTable) else None
-        self.dataset_ = X.dataset if isinstance(X, IncompleteTable) else X
+        if isinstance(X, StreamedTable):
+            self.table_, self.dataset_ = X.empty, X.empty.dataset
+        else:
+            self.table_ = X if isinstance(X, IncompleteTable) else None
+            self.dataset_ = X.dataset if isinstance(X, IncompleteTable) else X
         names = () if self.table_ is None else self.table_.names
         self.n_features_in_ = len(names) or self.dataset_.n_features
         if names != _array_names(len(names)):
             self.feature_names_in_ = np.array(names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        return _narrowed(self.dataset_.labels)
+        return _narrowed(self.dataset_.labels if self._files is None else self.dataset_.classes)
 
     def _table_of(self, X: Any, labels: npt.NDArray[Any], space: Any) -> IncompleteTable:
         X = self._checked_columns(X, fitting=True)
@@ -290,10 +302,11 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         check_is_fitted(self)
         table = self.table_
         if table is None or isinstance(X, Points):
-            return Task.of(table or self.dataset_, self._vectors(X), y)
+            asked = self._vectors(X)
+            return Task.of(self._near(asked, table or self.dataset_), asked, y)
         seen, points = self._as_trained(table, X)
         asked = seen.points(points, self.completions, max_completions=self.max_completions)
-        return replace(Task.of(table, asked, y), raw_points=X)
+        return replace(Task.of(self._near(asked, table), asked, y), raw_points=X)
 
     def _answers(self, query: Callable[..., npt.NDArray[Any]], X: Any) -> npt.NDArray[Any]:
         """What a query says about the points, asked about some of them at a time."""
@@ -301,8 +314,18 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         auto = isinstance(self.n_neighbors, str)
         asked = (self.n_neighbors_ if auto else self.n_neighbors, self.metric)
         return np.concatenate(
-            [query(self.dataset_, part, *asked, n_jobs=self.n_jobs) for part in self._parts(X)]
+            [
+                query(self._near(part, self.dataset_), part, *asked, n_jobs=self.n_jobs)
+                for part in self._parts(X)
+            ]
         )
+
+    def _near(self, points: Points, data: Any) -> Any:
+        """The data; of a table of files, the rows that matter to the points, in the same form."""
+        if self._files is None:
+            return data
+        found = gather(self._files, points, self.n_neighbors_, self.metric, n_jobs=self.n_jobs)
+        return found.dataset if isinstance(data, IncompleteDataset) else found
 
     def _parts(self, X: Any) -> Iterator[Points]:
         if self.table_ is None or isinstance(X, Points):
@@ -360,10 +383,10 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         diagram = str(super()._html_repr())
         if not hasattr(self, "classes_"):
             return diagram
-        summary = (
-            f"{len(self.dirty_rows_):,} of {self.dataset_.n_rows:,} rows have holes: "
-            f"{world_count_text(self.n_worlds_)}."
-        )
+        n_dirty, n_rows = len(self.dirty_rows_), self.dataset_.n_rows
+        if self._files is not None:
+            n_dirty, n_rows = self._files.n_dirty, self._files.n_rows
+        summary = f"{n_dirty:,} of {n_rows:,} rows have holes: {world_count_text(self.n_worlds_)}."
         columns = "" if self.table_ is None else self.table_.to_html()
         return f"{diagram}<details><summary>{escape(summary)}</summary>{columns}</details>"
 

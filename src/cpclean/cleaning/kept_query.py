@@ -14,6 +14,7 @@ import numpy as np
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.points import Points
 from cpclean.data.rows import Floats
+from cpclean.data.whole_facts import WholeFacts
 from cpclean.errors import AnswerError, QueryError
 from cpclean.queries.geometry import ask, ask_both
 from cpclean.queries.kernel_arrays import FIRST_CANDIDATE, PRECOMPUTED
@@ -165,11 +166,14 @@ def rarest_known(given: IncompleteDataset) -> float:
     depend on the order of answers. A row that is not drawn has no more open cells than it takes to
     reach `max_exact` with two values each.
     """
-    if given.is_exact:
+    whole = given.whole or WholeFacts()
+    if given.is_exact and whole.is_exact:
         return rarest_prior(given)
     drawing = given.drawing
-    lowest = min(float(given.arrays.weights.min()), 1.0 / drawing.n_draws)
-    cells = min(int(given.arrays.n_cells.max()), drawing.max_exact.bit_length())
+    lightest = min(float(given.arrays.weights.min(initial=1.0)), whole.lightest)
+    lowest = min(lightest, 1.0 / drawing.n_draws)
+    most_cells = max(int(given.arrays.n_cells.max()), whole.most_cells)
+    cells = min(most_cells, drawing.max_exact.bit_length())
     return float(lowest**cells)
 
 

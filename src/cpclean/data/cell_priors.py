@@ -30,6 +30,48 @@ class CellWeights(Protocol):
         ...
 
 
+class Seen(Protocol):
+    """What is observed in the columns of a table, for priors that look at columns."""
+
+    def everyone(self, cell: int) -> Observed:
+        """In a column."""
+        ...
+
+    def of_class(self, cell: int, code: int) -> Observed:
+        """In the rows of a class of a column."""
+        ...
+
+
+class SeenInRows:
+    """What is observed in the rows of a table.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+    codes : ndarray of shape (n_rows,)
+        The class of each row.
+    trusted : ndarray of shape (n_rows, n_columns)
+        Cells that are present and not doubted.
+    """
+
+    def __init__(self, columns: Sequence[Column], codes: Ints, trusted: Bools) -> None:
+        self._columns, self._codes, self._trusted = columns, codes, trusted
+        small = np.uint16 if codes.max(initial=0) < 2**16 else np.int64  # which NumPy sorts faster
+        self._by_class_order = np.argsort(codes.astype(small), kind="stable")
+        self._last: tuple[int, Ints, Ints] | None = None
+
+    def everyone(self, cell: int) -> Observed:
+        """As in `Seen`, like the next one."""
+        return Observed(self._columns[cell], np.flatnonzero(self._trusted[:, cell]))
+
+    def of_class(self, cell: int, code: int) -> Observed:
+        if self._last is None or self._last[0] != cell:
+            rows = self._by_class_order[self._trusted[self._by_class_order, cell]]
+            self._last = cell, rows, self._codes[rows]
+        _, rows, codes = self._last
+        return Observed(self._columns[cell], rows[slice(*np.searchsorted(codes, [code, code + 1]))])
+
+
 class CellPriors:
     """Weights of candidate values, worked out once for each column, class and list of values.
 
@@ -43,15 +85,23 @@ class CellPriors:
         The class of each row.
     trusted : ndarray of shape (n_rows, n_columns)
         Cells that are present and not doubted.
+    seen : Seen, optional
+        What is observed in the columns, if that is known from elsewhere.
     """
 
-    def __init__(self, prior: Any, columns: Sequence[Column], codes: Ints, trusted: Bools) -> None:
+    def __init__(
+        self,
+        prior: Any,
+        columns: Sequence[Column],
+        codes: Ints,
+        trusted: Bools,
+        seen: Seen | None = None,
+    ) -> None:
+        self._seen = SeenInRows(columns, codes, trusted) if seen is None else seen
         self._prior = ByColumn(prior) if isinstance(prior, Mapping) else prior_named(prior)
         self._columns = columns
         self._codes = codes
         self._trusted = trusted
-        small = np.uint16 if codes.max(initial=0) < 2**16 else np.int64  # which NumPy sorts faster
-        self._by_class_order = np.argsort(codes.astype(small), kind="stable")
         self._shown: list[tuple[RowPrior, RowWeights]] = []
         if isinstance(prior, Mapping):
             unknown = sorted(prior.keys() - {column.name for column in columns})
@@ -96,11 +146,9 @@ class CellPriors:
     def _by_class(self, prior: Prior, cell: int, classes: Ints, lists: Ragged) -> Ragged:
         """Weights of lists, each for the class of that place; classes are in ascending order."""
         column, weights = self._columns[cell], np.empty(len(lists.flat))
-        everyone = Observed(column, np.flatnonzero(self._trusted[:, cell]))
-        rows = self._by_class_order[self._trusted[self._by_class_order, cell]]
-        codes = self._codes[rows]
+        everyone = self._seen.everyone(cell)
         for code in np.unique(classes).tolist():
-            own = Observed(column, rows[slice(*np.searchsorted(codes, [code, code + 1]))])
+            own = self._seen.of_class(cell, code)
             first, last = np.searchsorted(classes, [code, code + 1])
             part = slice(lists.starts[first], lists.starts[last])
             some = Ragged(lists.flat[part], lists.starts[first : last + 1] - part.start)

@@ -28,9 +28,8 @@ def default_values(column: Column) -> tuple[Any, ...]:
     if column.kind == "categorical":
         frequent = sorted(column.frequencies.items(), key=lambda pair: (-pair[1], str(pair[0])))
         return (*(value for value, _ in frequent[:4]), OTHER)
-    seen = column.observed
-    points = [seen.min(), *np.percentile(seen, [25, 75]), seen.mean(), seen.max()]
-    return tuple(sorted({float(point) + 0.0 for point in points}))  # 0 rather than -0
+    points = [column.least, *column.quartiles, column.mean, column.most]
+    return tuple(sorted({point + 0.0 for point in points}))  # 0 rather than -0
 
 
 def quantiles(size: int) -> Callable[[Column], tuple[Any, ...]]:
@@ -60,7 +59,7 @@ def observed_values(column: Column) -> tuple[Any, ...]:
     """A repair function: every observed value; numbers ascend, frequent categories come first."""
     if column.kind == "categorical":
         return whole_domain(column)
-    return tuple(np.unique(column.observed + 0.0).tolist())  # 0 rather than -0
+    return tuple(np.unique(column.distinct + 0.0).tolist())  # 0 rather than -0
 
 
 @dataclass(frozen=True)

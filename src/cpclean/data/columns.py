@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cached_property
 from typing import Any
@@ -20,8 +20,10 @@ import numpy.typing as npt
 
 from cpclean.data.coding import Coded, coded, objects
 from cpclean.data.decisions import Decision
+from cpclean.data.exact_mean import ExactSum, exact_deviation, exact_mean
 from cpclean.data.moments import number_of
 from cpclean.data.nulls import is_null
+from cpclean.data.ranks import quartiles
 from cpclean.data.rows import Bools, Floats
 from cpclean.errors import TableError, offenders
 
@@ -89,6 +91,22 @@ class Column:
         object.__setattr__(column, "categories", categories)  # as `categories` would find them
         return column
 
+    @classmethod
+    def standing_for(cls, like: Column, found: Mapping[str, Any]) -> Column:
+        """A column without rows that says of itself what is found in a larger one.
+
+        Parameters
+        ----------
+        like : Column
+            Its name, kind and marks are taken over.
+        found : dict
+            What `n_observed`, `least` and the others below return.
+        """
+        column = replace(like, values=like.values[:0])
+        for name, value in found.items():
+            object.__setattr__(column, name, value)
+        return column
+
     @cached_property
     def missing(self) -> Bools:
         if self.kind == "categorical":
@@ -118,10 +136,61 @@ class Column:
         seen = self.observed
         return bool((seen != seen[:1]).any())
 
+    # -- what is learnt of a column ----------------------------------------------------------
+
+    @cached_property
+    def size(self) -> int:
+        """The number of rows."""
+        return len(self.values)
+
+    @cached_property
+    def some(self) -> list[Any]:
+        """The first value that is observed, if any."""
+        return list(self.observed[:1].tolist())
+
+    @cached_property
+    def least(self) -> float:
+        """The smallest number that is observed."""
+        return float(np.min(self.observed))
+
+    @cached_property
+    def most(self) -> float:
+        """The largest number that is observed."""
+        return float(np.max(self.observed))
+
+    @cached_property
+    def quartiles(self) -> tuple[float, float]:
+        """The lower and the upper quartile of the observed numbers."""
+        return quartiles(self.observed)
+
+    @cached_property
+    def mean(self) -> float:
+        """The mean of the observed numbers, rounded once."""
+        return exact_mean(self.observed)
+
+    @cached_property
+    def deviation(self) -> float:
+        """The standard deviation of the observed numbers."""
+        squares = ExactSum()
+        squares.add((self.observed - self.mean) ** 2)
+        return exact_deviation(squares)
+
+    @cached_property
+    def is_numbered(self) -> bool:
+        """Whether these are whole numbers without gaps, repetitions or holes."""
+        if not self.whole or self.missing.any():
+            return False
+        return self.most - self.least == self.size - 1 and self.n_distinct == self.size
+
     @cached_property
     def ordered(self) -> Floats:
         """The observed numbers in ascending order."""
         return np.sort(self.observed)
+
+    @cached_property
+    def distinct(self) -> Floats:
+        """The observed numbers in ascending order, each once."""
+        return np.unique(self.ordered)
 
     @cached_property
     def n_distinct(self) -> int:
@@ -196,9 +265,7 @@ class Column:
         if self.rounded:
             return Decision("rounded")
         if self.kind != "categorical":
-            n_rows = len(self.values)
-            numbered = self.whole and n_rows > _MANY_CATEGORIES and not self.missing.any()
-            if numbered and np.ptp(self.values) == n_rows - 1 and self.n_distinct == n_rows:
+            if self.size > _MANY_CATEGORIES and self.is_numbered:
                 return Decision("row_number")
             return Decision()
         distinct = self.n_distinct

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from cpclean.data.cell_priors import CellPriors
+from cpclean.data.cell_priors import CellPriors, Seen
 from cpclean.data.coding import coded_by_identity
 from cpclean.data.column_values import ColumnValues, default_values
 from cpclean.data.columns import Column
@@ -27,7 +27,7 @@ from cpclean.data.domains import Domains
 from cpclean.data.encoded_rows import encoded_rows
 from cpclean.data.holoclean.holo_model import HoloModel, fit_model
 from cpclean.data.holoclean.other_rows import codes_of_rows, weights_in_rows
-from cpclean.data.priors import NAMED, LabelPrior
+from cpclean.data.priors import NAMED, LabelPrior, check_streamed_prior
 from cpclean.data.proposals import checked_options
 from cpclean.data.ragged import Ragged
 from cpclean.data.repairs import HoloRepair
@@ -54,17 +54,28 @@ class Completer:
         What these holes can be.
     listed : dict from column name to stored values
         As `listed_values` finds them.
+    seen : Seen, optional
+        What is observed in the columns, if they stand for larger ones and have no rows.
     """
 
     def __init__(
-        self, columns: Sequence[Column], holes: Bools, options: TableOptions, listed: ListedValues
+        self,
+        columns: Sequence[Column],
+        holes: Bools,
+        options: TableOptions,
+        listed: ListedValues,
+        seen: Seen | None = None,
     ) -> None:
-        self._columns, self._holes = columns, holes
+        self._columns, self._holes, self._seen = columns, holes, seen
         self._options, self._listed = options, listed
         self._lists: dict[int, Ragged] = {}
         # What was worked out last: weights by column, and the model of HoloClean.
         self._weights: dict[int, tuple[Any, Ragged]] = {}
         self._model: tuple[HoloRepair, HoloModel] | None = None
+
+    def seeing(self, seen: Seen) -> Completer:
+        """The same with what is observed in the columns."""
+        return Completer(self._columns, self._holes, self._options, self._listed, seen)
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickles: without what was made of functions, many of which cannot be pickled."""
@@ -92,6 +103,8 @@ class Completer:
             Values that are listed for the cells of these very points.
         """
         priors = checked_completions(completions, [column.name for column in self._columns])
+        if self._seen is not None:
+            check_streamed_prior(completions, "completions")
         inside = np.array([feature is not None for feature in space.features])
         holes = np.column_stack([column.missing for column in columns]) & inside
         if not holes.any():
@@ -142,7 +155,7 @@ class Completer:
         if not column.varies and cell < len(self._options.by_column):
             # It has a place in the space for the sake of its candidates.
             proposed = self._options.by_column[cell].flat.tolist()
-            return (*column.observed[:1].tolist(), *proposed)
+            return (*column.some, *proposed)
         return default_values(column)
 
     def _values_of(self, cell: int, rows: Ints, domains: Domains | None) -> tuple[Ints, Ragged]:
@@ -173,8 +186,9 @@ class Completer:
         priors = CellPriors(
             {self.known[cell].name: prior} if isinstance(prior, Mapping) else prior,
             self.known,
-            np.zeros(len(self._holes), dtype=np.int64),  # all rows are of one class
+            np.zeros(max(1, len(self._holes)), dtype=np.int64),  # all rows are of one class
             ~self._holes,
+            self._seen,
         )
         nowhere = np.zeros(len(lists), dtype=np.int64)
         weights, number = priors.weights(cell, nowhere, np.arange(len(lists)), lists)

@@ -23,6 +23,7 @@ from cpclean.data.row_arrays import MOST_COUNTED, RowArrays, n_candidates
 from cpclean.data.rows import Cell, FactoredRow, Ints, StoredRow, narrowed
 from cpclean.data.spaces.filled_space import FilledSpace
 from cpclean.data.stored_rows import StoredRows
+from cpclean.data.whole_facts import WholeFacts
 from cpclean.errors import DataError
 
 __all__ = ["Cell", "FactoredRow", "IncompleteDataset", "Ints"]
@@ -108,6 +109,7 @@ class IncompleteDataset(StoredRows):
         drawing: Drawing | None = None,
         row_names: Ints | None = None,
         space: FilledSpace | None = None,
+        whole: WholeFacts | None = None,
     ) -> IncompleteDataset:
         """The dataset of arrays that are known to be valid; nothing is checked or copied.
 
@@ -124,15 +126,11 @@ class IncompleteDataset(StoredRows):
             What the draws of each row depend on; its number, if not given.
         space : FilledSpace, optional
             As in `in_space`.
-
-        Examples
-        --------
-        >>> data = IncompleteDataset([[[0.0], [1.0]], [[2.0]]], ["no", "yes"])
-        >>> IncompleteDataset.from_arrays(data.arrays, data.codes, data.classes) == data
-        True
+        whole : WholeFacts, optional
+            About the table that these rows stand for, if there are others.
         """
         data = object.__new__(cls)
-        data.codes, data.classes = codes, classes
+        data.codes, data.classes, data.whole = codes, classes, whole
         data._start(arrays, drawing or Drawing(), row_names, space)
         return data
 
@@ -249,6 +247,7 @@ class IncompleteDataset(StoredRows):
         [0.5, 0.5]
         """
         other = self._over(self._arrays.equally_likely(), self.drawing, self.space)
+        other.whole = None if self.whole is None else self.whole.uniform()
         if self._unpinned is not self:
             other._pinned, other._unpinned = self._pinned, self._unpinned.uniform()
         return other
@@ -321,6 +320,7 @@ class IncompleteDataset(StoredRows):
             self.drawing,
             self.row_names[numbers],
             self.space,
+            None if self.whole is None else self.whole.elsewhere(1),
         )
 
     def with_rows(self, rows: Mapping[int, StoredRow]) -> IncompleteDataset:
@@ -339,7 +339,7 @@ class IncompleteDataset(StoredRows):
     ) -> IncompleteDataset:
         """The same rows by number and label, of which nothing is known yet."""
         return IncompleteDataset.from_arrays(
-            arrays, self.codes, self.classes, drawing, self.row_names, space
+            arrays, self.codes, self.classes, drawing, self.row_names, space, self.whole
         )
 
     def _with_row(self, row: int, stored: StoredRow, *, pinned: bool) -> IncompleteDataset:
@@ -365,6 +365,7 @@ class IncompleteDataset(StoredRows):
         other = object.__new__(type(self))
         other.codes, other.classes = self.codes, self.classes
         other.drawing, other.row_names, other.space = self.drawing, self.row_names, self.space
+        other.whole = self.whole
         other._arrays, other._unpinned = arrays, self._unpinned
         other._pinned = _changed(self._pinned, rows, pinned)
         other.candidate_counts = _changed(self.candidate_counts, rows, counts)

@@ -273,6 +273,32 @@ def prior_named(prior: Any) -> Prior | RowPrior:
     )
 
 
+def check_streamed_prior(prior: Any, name: str) -> None:
+    """Refuse priors that look at rows, or at all values of a column, of a table of files.
+
+    Parameters
+    ----------
+    prior : the user's choice
+    name : str
+        Of the parameter.
+    """
+    for one in prior.values() if isinstance(prior, Mapping) else (prior,):
+        if isinstance(one, str) and one == "holoclean":
+            reason = '"holoclean" is a model of whole rows, which takes the table in memory'
+        elif callable(one) and not isinstance(one, _Named):
+            reason = "a function sees all values of a column at once"
+        elif isinstance(one, RowPrior):
+            reason = "a prior that looks at other rows takes the table in memory"
+        else:
+            continue
+        raise TableError(
+            f"{name} of a StreamedTable must be a name ({', '.join(sorted(NAMED))}), or a dict "
+            f"from column to a name or to weights; got {one!r}: {reason}.",
+            "Use IncompleteTable for a part of the rows.",
+            field=name,
+        )
+
+
 def prior_beside(repair: Any, prior: Any) -> Any:
     """The prior asked for; "holoclean" beside HoloClean's candidates is one and the same model."""
     shared = isinstance(prior, str) and prior == "holoclean" and isinstance(repair, HoloRepair)

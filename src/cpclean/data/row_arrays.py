@@ -56,6 +56,32 @@ class RowArrays(NamedTuple):
         none, nothing = np.empty(0, dtype=np.int64), np.empty(0)
         return cls(base, zeros, zeros.copy(), none, none, none, none, none, nothing, nothing)
 
+    @classmethod
+    def joined(cls, parts: Sequence[RowArrays]) -> RowArrays:
+        """The rows of several arrays, one behind the other; equal lists are stored once."""
+        values, weights = _Lists(), _Lists()
+        values_at, weights_at, first = [], [], 0
+        first_cell = []
+        for one in parts:
+            sizes = one.cell_size * (one.cell_stop - one.cell_start)
+            own = values.places(one.values, one.values_at, sizes, one.cell_size)
+            values_at.append(own)
+            weights_at.append(weights.places(one.weights, one.weights_at, one.cell_size, own))
+            first_cell.append(one.first_cell + first)
+            first += len(one.cell_start)
+        together = {
+            name: np.concatenate([getattr(one, name) for one in parts])
+            for name in ("base", "n_cells", "cell_start", "cell_stop", "cell_size")
+        }
+        return cls(
+            **together,
+            first_cell=np.concatenate(first_cell),
+            values_at=np.concatenate(values_at),
+            weights_at=np.concatenate(weights_at),
+            values=values.flat(),
+            weights=weights.flat(),
+        )
+
     # -- by name, for files --------------------------------------------------------------
 
     def named(self) -> dict[str, npt.NDArray[Any]]:
@@ -245,6 +271,33 @@ class RowArrays(NamedTuple):
         for array in self:
             array.flags.writeable = False
         return self
+
+
+class _Lists:
+    """Lists of numbers one behind the other, equal ones once."""
+
+    def __init__(self) -> None:
+        self._at: dict[tuple[int, bytes], int] = {}
+        self._parts: list[Floats] = [np.empty(0)]
+        self._size = 0
+
+    def places(self, flat: Floats, starts: Ints, sizes: Ints, marks: Ints) -> Ints:
+        """Where some runs of an array stand; those of different marks are never the same."""
+        at, first, which = distinct(starts)
+        found = []
+        shapes = zip(at.tolist(), sizes[first].tolist(), marks[first].tolist(), strict=True)
+        for start, size, mark in shapes:
+            own = flat[start : start + size]
+            key = (mark, own.tobytes())
+            if key not in self._at:
+                self._at[key] = self._size
+                self._parts.append(own)
+                self._size += size
+            found.append(self._at[key])
+        return np.array(found, dtype=np.int64)[which]
+
+    def flat(self) -> Floats:
+        return np.concatenate(self._parts)
 
 
 def n_candidates(row: StoredRow) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 from cpclean.data.large_counts import count_text
 from cpclean.data.row_arrays import RowArrays
 from cpclean.data.rows import Cell, Floats, Ints, StoredCell, StoredRow, is_whole
+from cpclean.data.whole_facts import WholeFacts
 from cpclean.errors import DataError, UnknownRowError
 
 # The candidates of a row with more of them are never written out.
@@ -22,6 +23,7 @@ class StoredRows:
     """What can be said about rows that are stored in arrays, without changing them."""
 
     _arrays: RowArrays
+    whole: WholeFacts | None = None  # about the table that these rows stand for, if not themselves
 
     @property
     def arrays(self) -> RowArrays:
@@ -55,9 +57,9 @@ class StoredRows:
     @cached_property
     def n_worlds(self) -> int:
         sizes, times = np.unique(self._arrays.used_sizes(), return_counts=True)
-        return math.prod(
-            size**count for size, count in zip(sizes.tolist(), times.tolist(), strict=True)
-        )
+        others = 1 if self.whole is None else self.whole.n_other_worlds
+        pairs = zip(sizes.tolist(), times.tolist(), strict=True)
+        return int(math.prod((size**count for size, count in pairs), start=others))
 
     # -- one row -------------------------------------------------------------------------
 

@@ -247,13 +247,16 @@ class IncompleteTable:
         self.completer = self._new_completer()
 
     @classmethod
-    def from_parts(cls, parts: TableParts) -> Self:
-        """The table that consists of these parts; nothing is computed again."""
+    def from_parts(cls, parts: TableParts, completer: Completer | None = None) -> Self:
+        """The table that consists of these parts; nothing is computed again.
+
+        Without a completer, holes of points are completed by what is observed in these very rows.
+        """
         table = object.__new__(cls)
         for part in fields(TableParts):
             setattr(table, part.name, getattr(parts, part.name))
         table.names = tuple(column.name for column in parts.columns)
-        table.completer = table._new_completer()
+        table.completer = completer or table._new_completer()
         return table
 
     def _new_completer(self) -> Completer:

@@ -4,6 +4,7 @@
     sureness                   is_sure and verdicts: what is certain, what is sure, what is open
     model, look                the model to ask about; what looking at points finds
     geometry, gather           checks of a question; all rows that points depend on
+    near_scan                  the same in a table of files, piece by piece
     query, plain_query         a checked question, answered in blocks; about vectors and metrics
     leaf_query, leaf_rows      the same about leaves of trees; what that needs of a dataset
     mapped_query, mapped_rows  the same about rows that a fitted object maps

@@ -28,7 +28,9 @@ from cpclean.queries.query import Near, Query, Vectors
 _SAMPLE = 64
 
 
-def near_rows(data: IncompleteDataset, X: Points | npt.ArrayLike, model: Model) -> Ints:
+def near_rows(
+    data: IncompleteDataset, X: Points | npt.ArrayLike, model: Model, n_jobs: int | None = None
+) -> Ints:
     """The rows that are among the nearest of some point in some world, in ascending order.
 
     What is possible and what is certain for these points, is so with these rows alone.
@@ -40,7 +42,7 @@ def near_rows(data: IncompleteDataset, X: Points | npt.ArrayLike, model: Model) 
     [0, 1]
     """
     query = ask(data, X, model)
-    found = query.over_blocks(lambda _, __, near: near.rows)
+    found = query.over_blocks(lambda _, __, near: near.rows, n_jobs)
     return union(found)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.row_arrays import RowArrays, distinct, runs, starts_of
 from cpclean.data.rows import Bools, Floats, box
+from cpclean.data.whole_facts import WholeFacts
 from cpclean.queries.blocks import in_blocks
 from cpclean.queries.kernel_arrays import (
     ASCENDING,
@@ -53,12 +54,12 @@ def prepared_rows(data: IncompleteDataset) -> Prepared:
     """What the data keeps for queries; prepared by the first one."""
     if Prepared not in data.derived:
         rows = _kernel_rows(data)
-        boxes = rows.boxes
+        boxes, whole = rows.boxes, data.whole or WholeFacts()
         data.derived[Prepared] = Prepared(
             rows=rows,
             place=inverse(rows.order),
-            largest=float(max(boxes.high.max(), -boxes.low.min())),
-            smallest=smallest_size(rows.base, rows.values),
+            largest=max(float(max(boxes.high.max(), -boxes.low.min())), whole.largest),
+            smallest=min(smallest_size(rows.base, rows.values), whole.smallest),
             rarest=rarest_prior(data),
         )
     found: Prepared = data.derived[Prepared]
@@ -79,9 +80,10 @@ def inverse(order: Ints) -> Ints:
 
 def rarest_prior(data: IncompleteDataset) -> float:
     """A lower bound on the prior of any candidate, the same whatever is known of the data."""
-    given = data.unpinned.arrays
-    most_cells = int(given.n_cells.max())
-    return float(given.weights.min() ** most_cells) if most_cells else 1.0
+    given, whole = data.unpinned.arrays, data.whole or WholeFacts()
+    most_cells = max(int(given.n_cells.max()), whole.most_cells)
+    lightest = min(float(given.weights.min(initial=1.0)), whole.lightest)
+    return float(np.float64(lightest) ** most_cells) if most_cells else 1.0
 
 
 def set_prepared(data: IncompleteDataset, prepared: Prepared) -> None:

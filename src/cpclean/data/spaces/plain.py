@@ -124,7 +124,7 @@ def fit_plain_space(
 def _decision(column: Column, candidates: list[Any], weight: float) -> Decision:
     few = not column.varies  # then the one that is observed, if any, and the candidates count
     if few:
-        values = {*column.observed[:1].tolist(), *candidates} - {OTHER}
+        values = {*column.some, *candidates} - {OTHER}
         if not values:
             return Decision("unobserved")
         if len(values) == 1:
@@ -139,19 +139,19 @@ def _numeric(
 ) -> Feature:
     if scaling == "none":
         return Feature(column.name, column.kind, at, at + 1, 0.0, weight)
-    values = column.observed
     if not column.varies:  # nothing to measure but the candidates
-        values = np.array([*column.observed[:1], *candidates], dtype=np.float64)
+        values = np.array([*column.some, *candidates], dtype=np.float64)
+        column = Column(column.name, column.kind, values)
     with np.errstate(over="ignore", invalid="ignore"):
         if scaling == "standard":
-            shift, spread = float(np.mean(values)), float(np.std(values))
+            shift, spread = column.mean, column.deviation
         else:
-            shift, spread = float(np.min(values)), float(np.ptp(values))
+            shift, spread = column.least, column.most - column.least
         scale = float(np.float64(weight) / spread) if 0.0 < spread < math.inf else math.inf
     if scale == math.inf:
         raise TableError(
-            f"column {column.name!r} cannot be scaled: its values from {np.min(values)} to "
-            f"{np.max(values)} are too close together or too far apart. Change its unit."
+            f"column {column.name!r} cannot be scaled: its values from {column.least} to "
+            f"{column.most} are too close together or too far apart. Change its unit."
         )
     return Feature(column.name, column.kind, at, at + 1, shift, scale)
 

@@ -141,10 +141,10 @@ def fit_tree_space(
 
 
 def _number(feature: Feature, column: Column, candidates: list[Any]) -> Feature:
-    values = column.observed
     if not column.varies:
-        values = np.array([*values[:1], *candidates], dtype=np.float64)
-    low, high = float(values.min()), float(values.max())
+        values = np.array([*column.some, *candidates], dtype=np.float64)
+        column = Column(column.name, column.kind, values)
+    low, high = column.least, column.most
     largest, spread = max(abs(low), abs(high)), 0.5 * high - 0.5 * low  # half of it: no overflow
     if largest > _LARGE:
         return replace(feature, shift=0.0, scale=1.0 / largest)

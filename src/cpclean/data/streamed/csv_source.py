@@ -1,0 +1,251 @@
+"""CSV and TSV files as one table, read in parts of some megabytes.
+
+A part begins and ends between two records: at a line break with an even number of quotes before it.
+Which columns hold numbers, truths or text depends on all parts, as if the files were read at once.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import warnings
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cpclean.data.frames import pandas_module
+from cpclean.data.streamed.addresses import FoundFiles
+from cpclean.data.streamed.pieces import FileMark, Piece, SourceMark, check_same
+from cpclean.errors import TableError, offenders
+
+PART_BYTES = 1 << 23
+# Blocks of a file that its checksum is of, and their size.
+_BLOCKS, _BLOCK = 64, 1 << 12
+_QUOTE, _BREAK = ord('"'), ord("\n")
+
+
+@dataclass(frozen=True)
+class CsvSource:
+    """Text files with the same columns; see `cpclean.data.streamed.pieces.TableSource`.
+
+    Attributes
+    ----------
+    headers : tuple of bytes
+        The first line of each file.
+    parts : tuple of tuples of int
+        Where the parts of each file begin, and where the last one ends.
+    dtypes : dict from column to dtype
+        As what pandas reads each column.
+    """
+
+    filesystem: Any
+    files: tuple[str, ...]
+    names: tuple[str, ...]
+    texts: frozenset[str]
+    pieces: tuple[Piece, ...]
+    mark: SourceMark
+    headers: tuple[bytes, ...]
+    parts: tuple[tuple[int, ...], ...]
+    dtypes: Mapping[str, Any]
+
+    @classmethod
+    def of(
+        cls, found: FoundFiles, label: str, kinds: Mapping[str, str], null_tokens: tuple[str, ...]
+    ) -> CsvSource:
+        """The table of some files, each of which is read once."""
+        names: list[str] = []
+        headers, all_parts, pieces, marks, start = [], [], [], [], 0
+        chosen = {name: str for name, kind in kinds.items() if kind == "categorical"}
+        kinds_of: dict[str, set[str]] = {}
+        for number, path in enumerate(found.paths):
+            header, parts = _split(found.filesystem, path)
+            own = _header(header, path)
+            if number == 0:
+                names = own
+            elif own != names:
+                raise _difference(found.paths[0], names, path, own, label)
+            sizes = []
+            for at in range(len(parts) - 1):
+                content = _read(found.filesystem, path, parts[at], parts[at + 1])
+                frame = _parsed(header + content, path, start, {**chosen})
+                for name in names:
+                    kinds_of.setdefault(name, set()).add(_kind(frame[name]))
+                sizes.append(len(frame))
+                if len(frame):
+                    pieces.append(Piece(number, (at,), start, len(frame)))
+                start += len(frame)
+            headers.append(header)
+            all_parts.append(tuple(parts))
+            marks.append(_mark(found.filesystem, path, tuple(sizes)))
+        dtypes: dict[str, Any] = {name: _dtype(kinds_of.get(name, set())) for name in names}
+        dtypes = {name: one for name, one in {**dtypes, **chosen}.items() if one is not None}
+        return cls(
+            filesystem=found.filesystem,
+            files=found.paths,
+            names=tuple(names),
+            texts=frozenset(name for name, one in dtypes.items() if one is str),
+            pieces=tuple(pieces),
+            mark=SourceMark(tuple(marks), repr(names)),
+            headers=tuple(headers),
+            parts=tuple(all_parts),
+            dtypes=dtypes,
+        )
+
+    def frames(self, piece: Piece, names: Sequence[str], size: int) -> Iterator[Any]:
+        """As in `TableSource`."""
+        path = self.files[piece.file]
+        old = self.mark.files[piece.file]
+        check_same(old, _mark(self.filesystem, path, old.rows))
+        frame = _parsed(self.content(piece), path, piece.first, self.dtypes)[list(names)]
+        if len(frame) != piece.n_rows:
+            check_same(old, FileMark(path, old.size, (len(frame),), old.checksum))
+        for at in range(0, len(frame), size):
+            yield frame.iloc[at : at + size]
+
+    def content(self, piece: Piece) -> bytes:
+        """The bytes of a piece, with the header of its file in front."""
+        (part,) = piece.parts
+        begin, end = self.parts[piece.file][part : part + 2]
+        content = _read(self.filesystem, self.files[piece.file], begin, end)
+        return self.headers[piece.file] + content
+
+    def current_mark(self) -> SourceMark:
+        """As in `TableSource`."""
+        marks = [
+            _mark(self.filesystem, old.name, old.rows if _has_size(self.filesystem, old) else ())
+            for old in self.mark.files
+        ]
+        return SourceMark(tuple(marks), self.mark.schema)
+
+
+def _has_size(filesystem: Any, old: FileMark) -> bool:
+    return bool(filesystem.get_file_info(old.name).size == old.size)
+
+
+def _split(filesystem: Any, path: str) -> tuple[bytes, list[int]]:
+    """The first line of a file, and where its parts begin."""
+    size = filesystem.get_file_info(path).size or 0
+    if not size:
+        raise TableError(f"file {path!r} is empty: it has 0 bytes. Leave it out, or write it anew.")
+    cuts: list[int] = []
+    odd = at = 0
+    header = b""
+    with filesystem.open_input_stream(path) as stream:
+        while block := stream.read(PART_BYTES):
+            marks = np.frombuffer(block, dtype=np.uint8)
+            quotes = marks == _QUOTE
+            inside = (odd + np.cumsum(quotes)) % 2
+            (ends,) = np.nonzero((marks == _BREAK) & (inside == 0))
+            if not cuts and len(ends):
+                header = header + block[: int(ends[0]) + 1]
+                cuts.append(at + int(ends[0]) + 1)
+            elif not cuts:
+                header += block
+            if len(ends) and at + int(ends[-1]) + 1 > cuts[-1]:
+                cuts.append(at + int(ends[-1]) + 1)
+            odd = int(inside[-1])
+            at += len(block)
+    if not cuts:  # a header and nothing else
+        return header + b"\n", [at]
+    if cuts[-1] < at:
+        cuts.append(at)
+    return header, cuts
+
+
+def _read(filesystem: Any, path: str, begin: int, end: int) -> bytes:
+    try:
+        with filesystem.open_input_file(path) as file:
+            file.seek(begin)
+            return bytes(file.read(end - begin))
+    except FileNotFoundError:
+        raise TableError(f"file {path!r} is not there any more.") from None
+
+
+def _parsed(content: bytes, path: str, first: int, dtypes: Mapping[str, Any]) -> Any:
+    pd = pandas_module()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            return pd.read_csv(
+                io.BytesIO(content),
+                sep="\t" if path.lower().endswith(".tsv") else ",",
+                dtype=dict(dtypes),
+                index_col=False,
+                low_memory=False,
+            )
+    except (ValueError, pd.errors.ParserWarning) as problem:
+        raise TableError(
+            f"file {path!r} cannot be read as CSV, in the rows from row {first:,} of the table on: "
+            f"{str(problem).strip().rstrip('.')}. Lines are counted from there."
+        ) from problem
+
+
+def _header(line: bytes, path: str) -> list[str]:
+    try:
+        text = line.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise TableError(f"file {path!r} is not in UTF-8: {problem}. Convert it first.") from None
+    separator = "\t" if path.lower().endswith(".tsv") else ","
+    names = next(csv.reader(io.StringIO(text), delimiter=separator), [])
+    if twice := [name for name, times in Counter(names).items() if times > 1]:
+        raise TableError(
+            f"column names must be distinct; more than one column of {path!r} is called "
+            f"{offenders(map(repr, twice))}. Rename them in the file.",
+            column=twice[0],
+        )
+    return names
+
+
+def _kind(series: Any) -> str:
+    """What a part of a column looks like by itself."""
+    if series.isna().all():
+        return "nothing"
+    holes = "+" if series.isna().any() else ""
+    kind = series.dtype.kind
+    if kind == "O" and all(isinstance(one, bool) for one in series.dropna().tolist()):
+        return "b"
+    return f"{kind if kind in 'biuf' else 'O'}{holes if kind in 'iu' else ''}"
+
+
+def _dtype(kinds: set[str]) -> Any:
+    """What a whole column is, if its parts are so; None: as pandas finds it."""
+    some = kinds - {"nothing"}
+    if "O" in some or ("b" in some and len(some) > 1):
+        return str
+    if some in ({"i"}, {"u"}, {"u", "i"}) and "nothing" not in kinds:
+        return np.int64 if some == {"i"} else np.uint64 if some == {"u"} else np.float64
+    return None if some == {"b"} else np.float64
+
+
+def _mark(filesystem: Any, path: str, rows: tuple[int, ...]) -> FileMark:
+    size = filesystem.get_file_info(path).size
+    if size is None:
+        raise TableError(f"file {path!r} is not there any more.")
+    checksum = 0
+    with filesystem.open_input_file(path) as file:
+        for at in np.unique(np.linspace(0, max(0, size - _BLOCK), _BLOCKS).astype(int)).tolist():
+            file.seek(at)
+            checksum = zlib.crc32(file.read(_BLOCK), checksum)
+    return FileMark(path, int(size), rows, checksum)
+
+
+def _difference(one: str, mine: list[str], two: str, theirs: list[str], label: str) -> TableError:
+    lacking = [name for name in mine if name not in theirs]
+    extra = [name for name in theirs if name not in mine]
+    if label in lacking or label in extra:
+        without = two if label in lacking else one
+        return TableError(
+            f"the label column {label!r} is missing in file {without!r}.", column=label
+        )
+    told = []
+    if lacking:
+        told.append(f"{two!r} lacks column {offenders(map(repr, lacking))}")
+    if extra:
+        told.append(f"{two!r} has column {offenders(map(repr, extra))}, which {one!r} lacks")
+    if not told:
+        told.append(f"{one!r} and {two!r} have them in another order")
+    return TableError(f"all files must have the same columns; {offenders(told)}.")

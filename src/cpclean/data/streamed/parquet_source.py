@@ -1,0 +1,219 @@
+"""Parquet files as one table, read row group by row group."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cpclean.data.streamed.addresses import FoundFiles
+from cpclean.data.streamed.pieces import FileMark, Piece, SourceMark, check_same
+from cpclean.errors import TableError, offenders
+
+# Row groups of fewer rows are put together into pieces of about so many.
+_PIECE_ROWS = 1 << 18
+
+
+@dataclass(frozen=True)
+class ParquetSource:
+    """Parquet files with the same columns; see `cpclean.data.streamed.pieces.TableSource`.
+
+    Attributes
+    ----------
+    folders : tuple of dict
+        For each file, the columns that its folders stand for, as in ``year=2024``.
+    """
+
+    filesystem: Any
+    files: tuple[str, ...]
+    names: tuple[str, ...]
+    texts: frozenset[str]
+    pieces: tuple[Piece, ...]
+    mark: SourceMark
+    folders: tuple[dict[str, Any], ...]
+
+    @classmethod
+    def of(cls, found: FoundFiles, label: str | None) -> ParquetSource:
+        """The table of some files."""
+        import pyarrow.types as kinds  # type: ignore[import-untyped, unused-ignore]
+
+        folders = _folders(found)
+        first, marks, pieces, start = None, [], [], 0
+        for number, path in enumerate(found.paths):
+            mark, schema = _outline(found.filesystem, path)
+            if first is None:
+                first = schema
+            elif _told(schema) != _told(first):
+                raise _difference(found.paths[0], first, path, schema, label)
+            marks.append(mark)
+            for parts, rows in _grouped(mark.rows):
+                pieces.append(Piece(number, parts, start, rows))
+                start += rows
+        assert first is not None
+        inside = {name: value for one in folders for name, value in one.items()}
+        if both := sorted(inside.keys() & set(first.names)):
+            raise TableError(
+                f"column {offenders(map(repr, both))} is in the files and in the names of their "
+                "folders too. Rename one of them."
+            )
+        texts = {
+            field.name
+            for field in first
+            if kinds.is_string(field.type) or kinds.is_large_string(field.type)
+        }
+        return cls(
+            filesystem=found.filesystem,
+            files=found.paths,
+            names=(*first.names, *inside),
+            texts=frozenset(texts),
+            pieces=tuple(pieces),
+            mark=SourceMark(tuple(marks), _told(first)),
+            folders=tuple(folders),
+        )
+
+    def frames(self, piece: Piece, names: Sequence[str], size: int) -> Iterator[Any]:
+        """As in `TableSource`."""
+        import pyarrow as pa  # type: ignore[import-untyped, unused-ignore]
+
+        path, folders = self.files[piece.file], self.folders[piece.file]
+        mark, _ = _outline(self.filesystem, path)
+        check_same(self.mark.files[piece.file], mark)
+        inside = [name for name in names if name not in folders]
+        with _opened(self.filesystem, path) as file:
+            for group in piece.parts:
+                batches = file.iter_batches(size, [group], inside, use_threads=False)
+                while True:
+                    try:
+                        batch = next(batches, None)
+                    except (OSError, pa.ArrowException) as problem:
+                        raise TableError(
+                            f"row group {group} of file {path!r} cannot be read: "
+                            f"{str(problem).strip().rstrip('.')}. The file may be damaged; get it "
+                            "anew, or leave it out."
+                        ) from problem
+                    if batch is None:
+                        break
+                    yield _with_folders(batch, folders, names)
+
+    def current_mark(self) -> SourceMark:
+        """As in `TableSource`."""
+        found = [_outline(self.filesystem, path) for path in self.files]
+        return SourceMark(tuple(mark for mark, _ in found), _told(found[0][1]))
+
+
+def _opened(filesystem: Any, path: str) -> Any:
+    import pyarrow as pa
+    import pyarrow.parquet as pq  # type: ignore[import-untyped, unused-ignore]
+
+    try:
+        return pq.ParquetFile(
+            filesystem.open_input_file(path), pre_buffer=False, page_checksum_verification=True
+        )
+    except FileNotFoundError:
+        raise TableError(f"file {path!r} is not there any more.") from None
+    except (OSError, pa.ArrowException) as problem:
+        if filesystem.get_file_info(path).size == 0:
+            raise TableError(
+                f"file {path!r} is empty: it has 0 bytes. Leave it out, or write it anew."
+            ) from problem
+        raise TableError(
+            f"file {path!r} cannot be read as Parquet: {str(problem).strip().rstrip('.')}."
+        ) from problem
+
+
+def _outline(filesystem: Any, path: str) -> tuple[FileMark, Any]:
+    """What a file is known by, and its columns; neither takes a look at the rows."""
+    with _opened(filesystem, path) as file:
+        about = file.metadata
+        rows = tuple(about.row_group(one).num_rows for one in range(about.num_row_groups))
+        size = int(filesystem.get_file_info(path).size)
+        with filesystem.open_input_file(path) as raw:  # where columns are, and their statistics
+            raw.seek(max(0, size - about.serialized_size - 8))
+            checksum = zlib.crc32(raw.read())
+        return FileMark(path, size, rows, checksum), file.schema_arrow.remove_metadata()
+
+
+def _grouped(rows: Sequence[int]) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Row groups that are read together, and how many rows they have."""
+    parts: list[int] = []
+    total = 0
+    for group, size in enumerate(rows):
+        if parts and total + size > _PIECE_ROWS:
+            yield tuple(parts), total
+            parts, total = [], 0
+        parts.append(group)
+        total += size
+    if total:
+        yield tuple(parts), total
+
+
+def _folders(found: FoundFiles) -> list[dict[str, Any]]:
+    """The columns that folders such as ``year=2024`` stand for, file by file."""
+    from pyarrow import dataset  # type: ignore[import-untyped, unused-ignore]
+
+    below = [path[len(found.base) :].strip("/").split("/")[:-1] for path in found.paths]
+    if not any("=" in part for parts in below for part in parts):
+        return [{} for _ in found.paths]
+    made = dataset.dataset(
+        list(found.paths),
+        format="parquet",
+        filesystem=found.filesystem,
+        partitioning=dataset.HivePartitioning.discover(),
+        partition_base_dir=found.base,
+    )
+    keys = {
+        fragment.path: dict(dataset.get_partition_keys(fragment.partition_expression))
+        for fragment in made.get_fragments()
+    }
+    columns = [keys[path] for path in found.paths]
+    names = {name for one in columns for name in one}
+    for path, one in zip(found.paths, columns, strict=True):
+        if lacking := sorted(names - one.keys()):
+            raise TableError(
+                f"file {path!r} is in no folder that says its {offenders(map(repr, lacking))}, as "
+                "those of the other files do."
+            )
+    return columns
+
+
+def _with_folders(batch: Any, folders: dict[str, Any], names: Sequence[str]) -> Any:
+    import pyarrow as pa
+
+    table = pa.Table.from_batches([batch])
+    for name, value in folders.items():
+        if name in names:
+            one = pa.array([value]).dictionary_encode()
+            places = pa.nulls(len(batch), pa.int32()).fill_null(0)
+            same = pa.DictionaryArray.from_arrays(places, one.dictionary)
+            table = table.append_column(name, same)
+    return table.select(list(names))
+
+
+def _told(schema: Any) -> str:
+    return "; ".join(f"{field.name}: {field.type}" for field in schema)
+
+
+def _difference(one: str, mine: Any, two: str, theirs: Any, label: str | None) -> TableError:
+    """What is different about two files that should have the same columns."""
+    lacking = [name for name in mine.names if name not in theirs.names]
+    extra = [name for name in theirs.names if name not in mine.names]
+    if label in lacking or (label in extra and label is not None):
+        without = two if label in lacking else one
+        return TableError(
+            f"the label column {label!r} is missing in file {without!r}.", column=label
+        )
+    told = []
+    if lacking:
+        told.append(f"{two!r} lacks column {offenders(map(repr, lacking))}")
+    if extra:
+        told.append(f"{two!r} has column {offenders(map(repr, extra))}, which {one!r} lacks")
+    for name in mine.names:
+        if name in theirs.names and mine.field(name).type != theirs.field(name).type:
+            told.append(
+                f"column {name!r} is {mine.field(name).type} in {one!r} and "
+                f"{theirs.field(name).type} in {two!r}"
+            )
+    if not told:
+        told.append(f"{one!r} and {two!r} have them in another order")
+    return TableError(f"all files must have the same columns; {offenders(told)}.")

@@ -1,0 +1,206 @@
+"""The rows of a large table that matter to points, found piece by piece.
+
+Of some rows, those that can be near a point stand for all of them (`cpclean.queries.gather`). So
+they do among more rows: a row that is not near a point here is not near it when others are added.
+Pieces of a table are therefore looked at in any number of lots, here or elsewhere:
+
+1. `scan` finds the rows of one piece that can be near the points, with nothing but the recipe of
+   the table, the piece, and, to leave out more, some rows that are known to be near already;
+2. `merged` does the same with what was found in several pieces.
+
+Neither has more in memory than a batch of rows and what it found. `gather` does both for a table
+of files, and makes a table of the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from cpclean.data.points import Points
+from cpclean.data.rows import Floats, Ints
+from cpclean.data.streamed.pieces import Piece
+from cpclean.data.streamed.row_recipe import RowRecipe, SomeRows
+from cpclean.data.streamed.streamed_table import StreamedTable
+from cpclean.data.table import IncompleteTable
+from cpclean.data.whole_facts import WholeFacts
+from cpclean.errors import QueryError
+from cpclean.progress_bar import Shown, progress_bar
+from cpclean.queries.gather import near_rows
+from cpclean.queries.geometry import METRICS
+from cpclean.queries.magnitudes import smallest_size
+from cpclean.queries.model import N_LEAVES, N_PLAIN, Metric, Model
+
+_NO_FACTS = WholeFacts()
+
+
+@dataclass(frozen=True)
+class NearRows:
+    """Rows that can be near some points, among all rows that were looked at.
+
+    Attributes
+    ----------
+    rows : SomeRows or None
+        None if there were none to look at.
+    facts : WholeFacts
+        About all rows that were looked at.
+    """
+
+    rows: SomeRows | None = None
+    facts: WholeFacts = _NO_FACTS
+
+
+def scan(
+    recipe: RowRecipe,
+    piece: Piece,
+    points: Points,
+    model: Model,
+    first: SomeRows | None = None,
+    n_jobs: int | None = None,
+) -> NearRows:
+    """The rows of a piece that can be near some points.
+
+    Parameters
+    ----------
+    recipe : RowRecipe
+        Of the table.
+    piece : Piece
+    points : Points
+        Encoded.
+    model : Model
+    first : SomeRows, optional
+        Rows of other pieces: what is farther away than they are is left out. They may be among the
+        result.
+    n_jobs : int, optional
+        Threads.
+    """
+    found = NearRows(first)
+    for rows in recipe.rows(piece):
+        lots = [rows] if found.rows is None else [found.rows, rows]
+        kept = _near(recipe, SomeRows.joined(lots), points, model, n_jobs)
+        found = NearRows(kept, found.facts.and_(_facts(recipe, rows)))
+    return found
+
+
+def merged(
+    recipe: RowRecipe,
+    parts: Sequence[NearRows],
+    points: Points,
+    model: Model,
+    n_jobs: int | None = None,
+) -> NearRows:
+    """What several scans found, as if it had been one; in any order."""
+    facts = _NO_FACTS
+    for part in parts:
+        facts = facts.and_(part.facts)
+    lots = [part.rows for part in parts if part.rows is not None]
+    if not lots:
+        return NearRows(None, facts)
+    return NearRows(_near(recipe, SomeRows.joined(lots), points, model, n_jobs), facts)
+
+
+def gather(
+    table: StreamedTable,
+    X: Any,
+    n_neighbors: int | None = None,
+    metric: Metric | None = None,
+    *,
+    spare: int = 0,
+    n_jobs: int | None = None,
+    progress: Shown = None,
+) -> IncompleteTable:
+    """The rows of a table of files that matter to some points, as a table in memory.
+
+    What is asked about these points has the same answers with this table as with all rows, bit for
+    bit: certainty, counts and shares of worlds, entropies and gains. The files are read once.
+
+    Parameters
+    ----------
+    table : StreamedTable
+    X : frame, 2-d array, or Points
+        As in `StreamedTable.points`.
+    n_neighbors : int, optional
+        By default 3, and 15 in a space of leaves.
+    metric : str, optional
+        By default "euclidean".
+    spare : int
+        Rows beyond the nearest that are kept for each point, for answers that are no candidates.
+    n_jobs : int, optional
+        Threads.
+    progress : bool, or function of words and a share, optional
+        Whether to show a progress bar; by default on a terminal.
+
+    Returns
+    -------
+    IncompleteTable
+        `rows_kept` has the numbers of its rows in the files; `StreamedTable.where` says which file
+        that is.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> from cpclean import StreamedTable, is_certain
+    >>> folder = tempfile.mkdtemp()
+    >>> frame = pd.DataFrame({"age": [9, None, 6, 8], "rent": [9, 8, 7, 7], "buys": list("nyyy")})
+    >>> frame.to_csv(f"{folder}/people.csv", index=False)
+    >>> table = StreamedTable(f"{folder}/people.csv", label="buys")
+    >>> points = table.points(pd.DataFrame({"age": [8], "rent": [8]}))
+    >>> near = gather(table, points, n_neighbors=1)
+    >>> near.rows_kept.tolist(), is_certain(near.dataset, points, n_neighbors=1).tolist()
+    ([1, 3], [True])
+    """
+    points = X if isinstance(X, Points) else table.points(X)
+    model = checked_model(table, n_neighbors, metric)
+    wider = replace(model, n_neighbors=model.n_neighbors + spare)
+    found = NearRows()
+    with progress_bar(table.n_rows, "finding near rows", shown=progress) as follow:
+        for piece in table.pieces:
+            facts = found.facts
+            more = scan(table.recipe, piece, points, wider, found.rows, n_jobs)
+            found = NearRows(more.rows, facts.and_(more.facts))
+            follow(found.facts.n_rows)
+    assert found.rows is not None, "a table has rows"
+    return table.table_of(found.rows, found.facts)
+
+
+def checked_model(table: StreamedTable, n_neighbors: Any, metric: Metric | None) -> Model:
+    """The model that is asked about, if rows near its points can be found piece by piece."""
+    if n_neighbors is None:
+        n_neighbors = N_PLAIN if table.leaves is None else min(N_LEAVES, table.n_rows)
+    metric = "euclidean" if metric is None else metric
+    if not isinstance(metric, str) or metric not in METRICS or metric == "precomputed":
+        named = sorted(set(METRICS) - {"precomputed"})
+        raise QueryError(
+            f"metric must be one of {', '.join(named)} for a StreamedTable: a function, or "
+            f"distances that are given, would have to see every row; got {metric!r}.",
+            field="metric",
+        )
+    whole = isinstance(n_neighbors, int | np.integer) and not isinstance(n_neighbors, bool)
+    if not whole or not 1 <= n_neighbors <= table.n_rows:
+        raise QueryError(
+            f"n_neighbors must be an int in [1, {table.n_rows}] (the number of training rows); got "
+            f"{n_neighbors!r}.",
+            field="n_neighbors",
+        )
+    return Model(int(n_neighbors), metric)
+
+
+def _near(
+    recipe: RowRecipe, rows: SomeRows, points: Points, model: Model, n_jobs: int | None
+) -> SomeRows:
+    data = recipe.dataset(rows)
+    if model.n_neighbors >= data.n_rows:
+        return rows
+    places: Ints = near_rows(data, points, model, n_jobs)
+    return rows.take(places)
+
+
+def _facts(recipe: RowRecipe, rows: SomeRows) -> WholeFacts:
+    arrays = rows.arrays
+    numbers: tuple[Floats, ...] = (arrays.base, arrays.values)
+    exact = not len(recipe.drawing.drawn_rows(arrays))
+    return replace(WholeFacts.of(arrays, smallest_size(*numbers)), is_exact=exact)

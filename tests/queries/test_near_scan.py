@@ -1,0 +1,128 @@
+"""The rows that are gathered for points answer as all rows do, bit for bit."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamed_files import as_arrow, mixed_frame, whole, write_parquet
+
+from cpclean import (
+    IncompleteTable,
+    LeafSpace,
+    StreamedTable,
+    conditional_shares,
+    entropies,
+    gather,
+    is_certain,
+    possible_labels,
+    verdicts,
+    world_counts,
+    world_shares,
+)
+from cpclean.queries.gather import near_rows
+from cpclean.queries.model import Model
+from cpclean.queries.near_scan import merged, scan
+
+PLAIN = [is_certain, possible_labels, world_shares, entropies, verdicts]
+CASES: list[dict[str, Any]] = [
+    {"k": 3},
+    {"k": 1, "metric": "manhattan", "prior": "uniform"},
+    {"k": 4, "metric": "cosine", "prior": "observed"},
+    {"k": 3, "max_exact": 8, "n_draws": 6},
+    {"k": 5, "space": LeafSpace(n_trees=12)},
+    {"k": 3, "space": LeafSpace("random", n_trees=12), "max_exact": 8, "n_draws": 6},
+]
+
+
+def tables(
+    case: dict[str, Any], seed: int, folder: Path, n_rows: int
+) -> tuple[StreamedTable, IncompleteTable]:
+    frame = mixed_frame(seed, n_rows)
+    options = {name: one for name, one in case.items() if name not in ("k", "metric")}
+    files = write_parquet(frame, folder, n_files=2, group=9 + seed % 20)
+    streamed = StreamedTable(files, "y", memory=2**20, **options)
+    return streamed, IncompleteTable(as_arrow(frame), "y", **options)
+
+
+def assert_same_answers(case: dict[str, Any], seed: int, folder: Path, n_rows: int) -> None:
+    streamed, table = tables(case, seed, folder, n_rows)
+    asked = as_arrow(mixed_frame(1000 + seed, 7).drop(columns="y"))
+    points = streamed.points(asked)
+    near = gather(streamed, points, case["k"], case.get("metric"))
+    model = (case["k"], case.get("metric", "euclidean"))
+    for query in [*PLAIN, *([world_counts] if table.is_exact else [])]:
+        one, two = query(near.dataset, points, *model), query(table.dataset, points, *model)
+        assert np.array_equal(one, two), query.__name__
+    expected = near_rows(table.dataset, points, Model(*model))
+    assert np.isin(expected, near.rows_kept).all()
+    assert near.dataset.n_worlds == table.dataset.n_worlds
+    for row in (0, len(near.rows_kept) - 1):
+        own = int(near.rows_kept[row])
+        assert near.row(row) == table.row(own)
+        assert near.options_of(row) == table.options_of(own)
+
+
+@pytest.mark.parametrize("case", range(len(CASES)))
+def test_gathered_rows_answer_as_all_rows(case: int, tmp_path: Path) -> None:
+    assert_same_answers(CASES[case], case, tmp_path, 110)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", range(len(CASES)))
+def test_many_gathered_rows_answer_as_all_rows(case: int, tmp_path: Path) -> None:
+    for seed in range(8):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        assert_same_answers(CASES[case], 10 * case + seed, folder, 30 + 40 * seed)
+
+
+def test_pieces_can_be_scanned_anywhere_in_any_order(tmp_path: Path) -> None:
+    streamed, table = tables({"k": 3}, 2, tmp_path, 130)
+    points, model = streamed.points(as_arrow(mixed_frame(5, 6).drop(columns="y"))), Model(3)
+    recipe = pickle.loads(pickle.dumps(streamed.recipe))  # as another process gets it
+    assert len(streamed.pieces) > 1
+    first = scan(recipe, streamed.pieces[0], points, model)
+    others = [
+        pickle.loads(pickle.dumps(scan(recipe, piece, points, model, first.rows)))
+        for piece in streamed.pieces[1:]
+    ]
+    found = merged(recipe, [*others[::-1], first], points, model)
+    assert found.rows is not None
+    expected = near_rows(table.dataset, points, model)
+    assert found.rows.numbers.tolist() == expected.tolist()
+    assert found.facts.n_rows == table.n_rows
+    assert first.rows is not None
+    assert len(first.rows.numbers) < streamed.pieces[0].n_rows
+
+
+def test_conditional_shares_of_gathered_rows(tmp_path: Path) -> None:
+    streamed, table = tables({"k": 3}, 3, tmp_path, 80)
+    asked = as_arrow(mixed_frame(6, 1, holes=0.0).drop(columns="y"))
+    near = gather(streamed, asked, 3)
+    (x,) = streamed.encode(asked)
+    every = conditional_shares(table.dataset, x)
+    for place, row in enumerate(near.rows_kept.tolist()):
+        assert np.array_equal(conditional_shares(near.dataset, x)[place], every[row])
+
+
+def test_memory_holds_batches_and_near_rows_only(tmp_path: Path) -> None:
+    streamed, table = tables({"k": 3}, 4, tmp_path, 200)
+    points = streamed.points(as_arrow(mixed_frame(7, 2).drop(columns="y")))
+    near = gather(streamed, points, 3)
+    assert len(near.rows_kept) < table.n_rows / 2
+    assert whole(streamed) == table.dataset
+
+
+def test_models_that_have_to_see_every_row_are_refused(tmp_path: Path) -> None:
+    streamed, _ = tables({"k": 3}, 5, tmp_path, 40)
+    points = as_arrow(mixed_frame(7, 2).drop(columns="y"))
+    for metric in ("precomputed", lambda x, t: 0.0, "unknown"):
+        with pytest.raises(ValueError, match="metric must be one of"):
+            gather(streamed, points, 3, metric)
+    for number in (0, 41, True, 2.5):
+        with pytest.raises(ValueError, match=r"n_neighbors must be an int in \[1, "):
+            gather(streamed, points, number)  # type: ignore[arg-type]
