@@ -33,7 +33,7 @@ CASES: list[dict[str, Any]] = [
     {"k": 1, "metric": "manhattan", "prior": "uniform"},
     {"k": 4, "metric": "cosine", "prior": "observed"},
     {"k": 3, "max_exact": 8, "n_draws": 6},
-    {"k": 5, "space": LeafSpace(n_trees=12)},
+    {"k": 5, "space": LeafSpace(n_trees=6)},
     {"k": 3, "space": LeafSpace("random", n_trees=12), "max_exact": 8, "n_draws": 6},
 ]
 
