@@ -34,6 +34,7 @@ ROOMS = (
     "errors",
     "progress_bar",
     "compiling",
+    "cluster",
     "data",
     "intake",
     "queries",

@@ -31,6 +31,7 @@ The way the data takes, which is also the order of the rooms::
     experiments  the paper's tables and figures, measured again
     cli          the commands
 
+    cluster      who does the work: threads here, or the workers of a Dask cluster
     errors       what every room raises: CPCleanError and its children
     progress_bar  what every room shows while something takes time
     compiling    what is said while kernels are compiled, once

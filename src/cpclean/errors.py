@@ -101,6 +101,10 @@ class UnknownRowError(CPCleanError, KeyError):
         return str(self.args[0]) if self.args else ""
 
 
+class ClusterError(CPCleanError):
+    """A cluster cannot be reached or used; nothing is lost, and the same call may be repeated."""
+
+
 class StorageError(CPCleanError):
     """A storage cannot be opened or used any more; nothing that was saved is lost."""
 

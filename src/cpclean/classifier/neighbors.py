@@ -189,7 +189,7 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
             self.dirty_rows_ = np.sort(self.table_.rows_kept[self.dirty_rows_])
         return self
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:
+    def predict(self, X: Any, *, cluster: Any = None) -> npt.NDArray[Any]:
         """The label that most prior mass predicts; at equal shares, the one that sorts first.
 
         Parameters
@@ -197,45 +197,51 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         X : frame or 2-d array with the columns of the training table, or Points
             Nulls are holes; see `completions`. After fitting an IncompleteDataset: vectors of its
             encoded space, without holes.
+        cluster : str or dask.distributed.Client, optional
+            Who answers, as in `cpclean.world_shares`.
         """
-        found = self.predict_proba(X).argmax(axis=1)  # complains if nothing is fitted
-        return np.asarray(self.classes_[found])
+        shares = self.predict_proba(X, cluster=cluster)  # complains if nothing is fitted
+        return np.asarray(self.classes_[shares.argmax(axis=1)])
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: Any, *, cluster: Any = None) -> Floats:
         """The share of prior mass that predicts each label, as in `cpclean.world_shares`.
 
-        Columns are in the order of `classes_`. Here and below, X is as in `predict`.
+        Columns are in the order of `classes_`. Here and below, X and cluster are as in `predict`.
         """
-        return self._answers(shares.world_shares, X)
+        return self._answers(shares.world_shares, X, cluster)
 
-    def is_certain(self, X: Any) -> npt.NDArray[np.bool_]:
+    def is_certain(self, X: Any, *, cluster: Any = None) -> npt.NDArray[np.bool_]:
         """Whether all worlds predict the same label for each point, however it is completed."""
-        return self._answers(certain.is_certain, X)
+        return self._answers(certain.is_certain, X, cluster)
 
-    def possible_labels(self, X: Any) -> npt.NDArray[np.bool_]:
+    def possible_labels(self, X: Any, *, cluster: Any = None) -> npt.NDArray[np.bool_]:
         """The labels that at least one world predicts, shape (n_points, n_classes).
 
         For a point with holes: for at least one of its completions.
         """
-        return self._answers(certain.possible_labels, X)
+        return self._answers(certain.possible_labels, X, cluster)
 
-    def world_counts(self, X: Any) -> npt.NDArray[Any]:
+    def world_counts(self, X: Any, *, cluster: Any = None) -> npt.NDArray[Any]:
         """The exact number of worlds that predict each label, as Python ints.
 
         Worlds are counted once for every completion of a point.
         """
-        return self._answers(shares.world_counts, X)
+        return self._answers(shares.world_counts, X, cluster)
 
-    def is_sure(self, X: Any, level: float = sureness.LEVEL) -> npt.NDArray[np.bool_]:
+    def is_sure(
+        self, X: Any, level: float = sureness.LEVEL, *, cluster: Any = None
+    ) -> npt.NDArray[np.bool_]:
         """Whether one label holds at least a share `level` of the prior mass, as in `is_sure`.
 
         The estimated error of shares that come from draws is taken off. Certain points are sure.
         """
-        return self._answers(partial(sureness.is_sure, level=level), X)
+        return self._answers(partial(sureness.is_sure, level=level), X, cluster)
 
-    def verdicts(self, X: Any, level: float = sureness.LEVEL) -> npt.NDArray[np.str_]:
+    def verdicts(
+        self, X: Any, level: float = sureness.LEVEL, *, cluster: Any = None
+    ) -> npt.NDArray[np.str_]:
         """What can be said about each prediction: "certain", "sure" or "open"."""
-        return self._answers(partial(sureness.verdicts, level=level), X)
+        return self._answers(partial(sureness.verdicts, level=level), X, cluster)
 
     def _chosen_space(self) -> Any:
         """The space of the table to be made."""
@@ -308,17 +314,18 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         asked = seen.points(points, self.completions, max_completions=self.max_completions)
         return replace(Task.of(self._near(asked, table), asked, y), raw_points=X)
 
-    def _answers(self, query: Callable[..., npt.NDArray[Any]], X: Any) -> npt.NDArray[Any]:
+    def _answers(
+        self, query: Callable[..., npt.NDArray[Any]], X: Any, cluster: Any
+    ) -> npt.NDArray[Any]:
         """What a query says about the points, asked about some of them at a time."""
         check_is_fitted(self)
         auto = isinstance(self.n_neighbors, str)
         asked = (self.n_neighbors_ if auto else self.n_neighbors, self.metric)
-        return np.concatenate(
-            [
-                query(self._near(part, self.dataset_), part, *asked, n_jobs=self.n_jobs)
-                for part in self._parts(X)
-            ]
-        )
+        hands = {"n_jobs": self.n_jobs, "cluster": cluster}
+        found = [
+            query(self._near(part, self.dataset_), part, *asked, **hands) for part in self._parts(X)
+        ]
+        return np.concatenate(found)
 
     def _near(self, points: Points, data: Any) -> Any:
         """The data; of a table of files, the rows that matter to the points, in the same form."""

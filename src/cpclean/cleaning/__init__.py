@@ -9,7 +9,8 @@
     subject, known_cells   raw values of a table or vectors of a dataset, to and from the space
     known, row_candidates  what is known about a row; what it can still be, cell by cell
     board, point_gains     the validation points after every answer, and their gains, one by one
-    basis, kept_query      what a board stands on; the queries behind it
+    basis, footing         what a board stands on; the questions, as a value that can be sent
+    kept_query             a question that is kept while rows become known
     ground, gathered       all rows and what is known of them; those near the points, in their place
     effort, hindsight      which answers had to be; what would be settled without some of them
     every_order            how many rows no order can do without

@@ -7,19 +7,29 @@ table it is the number of the row itself.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import numpy.typing as npt
 
+from cpclean.cleaning.footing import Footing, RowChange, changed, with_halves
 from cpclean.cleaning.gathered import Gathered, can_gather
 from cpclean.cleaning.ground import Ground, KnownRow
 from cpclean.cleaning.kept_query import KeptQuery, rarest_known
+from cpclean.cluster.hands import Hands
+from cpclean.cluster.held import Held
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.points import Points
+from cpclean.data.row_arrays import runs, starts_of
 from cpclean.data.rows import Floats
 from cpclean.errors import QueryError
+from cpclean.queries.cell_gains import Span, cell_index
 from cpclean.queries.geometry import ask
 from cpclean.queries.model import Model
+
+# The cells of each row with holes, as columns of the space.
+Cells = Mapping[int, Sequence[Span]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,20 +40,24 @@ class Basis:
     ----------
     ground : Ground
         All rows.
-    votes, kept : KeptQuery
-        The question by the prior of the data, and the one that entropies and gains are taken of:
-        the same, or with all candidates of a row equally likely.
+    held : Held[Footing]
+        The questions, with rows numbered by their places.
     gathered : Gathered or None
-        The rows that both are asked of; None if they are asked of all rows.
+        The rows that they are asked of; None if they are asked of all rows.
     rarest : pair of float
-        The bound on priors in the whole table, for each of the two.
+        The bound on priors in the whole table, for the votes and for what is kept.
+    cells : dict from row to list of (start, stop), or None
+        The cells that gains are about, if not about rows.
+    names : ndarray of int, or None
+        The number, in the whole table, of each row or cell that gains are about; None if the same.
     """
 
     ground: Ground
-    votes: KeptQuery
-    kept: KeptQuery
+    held: Held[Footing]
     gathered: Gathered | None = None
     rarest: tuple[float, float] = (0.0, 0.0)
+    cells: Cells | None = None
+    names: Ints | None = None
 
     @classmethod
     def of(
@@ -51,10 +65,11 @@ class Basis:
         data: IncompleteDataset,
         X: Points | npt.ArrayLike,
         model: Model,
-        n_jobs: int | None,
+        hands: Hands,
         *,
         uniform: bool,
         gather: bool | None,
+        cells: Cells | None,
     ) -> Basis:
         """As a board is asked for; see its parameters."""
         ground = Ground.of(data)
@@ -62,14 +77,32 @@ class Basis:
             asked = ask(ground.start, X, model)
             _check_some(asked.points)
             X = asked.points
-            gathered = Gathered.of(asked, ground, n_jobs, gather)
+            gathered = Gathered.of(asked, ground, hands, gather)
             if gathered is not None:
                 start = ground.start
                 rarest = rarest_known(start), rarest_known(start.uniform()) if uniform else 0.0
-                return _asked(ground, gathered, model, rarest, uniform)
+                return _asked(ground, gathered, model, rarest, uniform, cells)
         votes = KeptQuery.of(data, X, model)
         _check_some(votes.points)
-        return cls(ground, votes, KeptQuery.of(data.uniform(), X, model) if uniform else votes)
+        kept = KeptQuery.of(data.uniform(), X, model) if uniform else votes
+        index = (
+            None if cells is None else cell_index(kept.data.sampled, dict(sorted(cells.items())))
+        )
+        return cls(ground, Held.of(Footing(votes, kept, index)), cells=cells)
+
+    @property
+    def footing(self) -> Footing:
+        return self.held.value
+
+    @property
+    def votes(self) -> KeptQuery:
+        """The question by the prior of the data."""
+        return self.footing.votes
+
+    @property
+    def kept(self) -> KeptQuery:
+        """The question that entropies and gains are taken of."""
+        return self.footing.kept
 
     @property
     def data(self) -> IncompleteDataset:
@@ -111,25 +144,18 @@ class Basis:
 
     def with_halves(self) -> Basis:
         """The same, ready to estimate errors by the votes."""
-        votes = self.votes.with_halves()
-        return replace(self, votes=votes, kept=votes if self.kept is self.votes else self.kept)
+        if self.votes.halves or self.votes.data.is_exact:
+            return self
+        return replace(self, held=self.held.then(with_halves, None))
 
     def changed(self, row: int, known: KnownRow, candidate: int | None) -> Basis:
         """The same with other knowledge about a row, which `prepared_for` has seen."""
-        ground, place, features = self.ground.with_row(row, known), self.place(row), known.features
+        ground, place = self.ground.with_row(row, known), self.place(row)
         if place is None:
             return replace(self, ground=ground)
-
-        def edit(data: IncompleteDataset) -> IncompleteDataset:
-            return data.unpin(place) if features is None else data.known_as(place, known.now)
-
-        def edit_uniform(data: IncompleteDataset) -> IncompleteDataset:
-            return data.unpin(place) if features is None else data.given(place, features)
-
-        votes = kept = self.votes.changed(place, edit, candidate)
-        if self.votes is not self.kept:
-            kept = self.kept.changed(place, edit_uniform, candidate)
-        return replace(self, ground=ground, votes=votes, kept=kept)
+        cells = () if self.cells is None else self.cells.get(row, ())
+        change = RowChange(place, known, candidate, cells)
+        return replace(self, ground=ground, held=self.held.then(changed, change))
 
     def prepared_for(self, row: int, known: KnownRow) -> Basis:
         """The same about rows among which a row is, if it comes near with such knowledge."""
@@ -142,11 +168,27 @@ class Basis:
         if self.gathered is not None and len(self.gathered.rows) == len(gathered.rows):
             return replace(self, gathered=gathered)
         uniform = self.kept is not self.votes
-        return _asked(self.ground, gathered, self.votes.model, self.rarest, uniform)
+        return _asked(self.ground, gathered, self.votes.model, self.rarest, uniform, self.cells)
+
+    def moved(self, before: Basis) -> Ints | None:
+        """Where the rows, or cells, that had a number in an earlier basis are; None if there."""
+        if before.gathered is None or self.gathered is None or before.kept is self.kept:
+            return None
+        moved = np.searchsorted(self.gathered.rows, before.gathered.rows)
+        old, new = before.footing.index, self.footing.index
+        if old is not None and new is not None:
+            moved = np.repeat(new.first[moved] - old.first[:-1], old.n_cells)
+            moved += np.arange(len(moved))
+        return moved
 
 
 def _asked(
-    ground: Ground, gathered: Gathered, model: Model, rarest: tuple[float, float], uniform: bool
+    ground: Ground,
+    gathered: Gathered,
+    model: Model,
+    rarest: tuple[float, float],
+    uniform: bool,
+    cells: Cells | None,
 ) -> Basis:
     """Ask about gathered rows as they are known now."""
 
@@ -155,9 +197,16 @@ def _asked(
         return KeptQuery.among(gathered.query, gathered.rows, data, model, rarest)
 
     votes = kept(rarest[0], uniform=False)
-    return Basis(
-        ground, votes, kept(rarest[1], uniform=True) if uniform else votes, gathered, rarest
-    )
+    asked = kept(rarest[1], uniform=True) if uniform else votes
+    index, names = None, gathered.rows
+    if cells is not None:
+        places = {row: gathered.place(row) for row in sorted(cells)}
+        own = {place: cells[row] for row, place in places.items() if place is not None}
+        index = cell_index(asked.data.sampled, own)
+        sizes = np.array([len(cells[row]) for row in places], dtype=np.int64)
+        mine = np.array([place is not None for place in places.values()], dtype=bool)
+        names = runs(starts_of(sizes)[mine], sizes[mine])
+    return Basis(ground, Held.of(Footing(votes, asked, index)), gathered, rarest, cells, names)
 
 
 def _check_some(points: Points) -> None:

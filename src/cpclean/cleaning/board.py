@@ -17,28 +17,26 @@ Of a large table, a board looks at the rows that can be near its points, and at 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from cpclean.cleaning.basis import Basis
+from cpclean.cleaning.basis import Basis, Cells
+from cpclean.cleaning.footing import errors_at, look_at, near_at, possible_at, shares_at
 from cpclean.cleaning.gathered import Gathered
 from cpclean.cleaning.ground import Features, Ground, KnownRow
 from cpclean.cleaning.kept_query import KeptQuery
 from cpclean.cleaning.point_gains import PointGains
+from cpclean.cluster.hands import HERE, Hands
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.points import Points
-from cpclean.data.row_arrays import runs, starts_of
 from cpclean.data.rows import Floats, within
-from cpclean.queries.cell_gains import CellIndex, Span, cell_index, changed_index
-from cpclean.queries.certain import possible_in_block
-from cpclean.queries.look import look
 from cpclean.queries.model import Model
-from cpclean.queries.query import Near, Query
+from cpclean.queries.query import Query
 from cpclean.queries.sureness import LEVEL, reaches
 
 Bools = npt.NDArray[np.bool_]
@@ -76,8 +74,8 @@ class Board:
     cells : dict from row to list of (start, stop), optional
         The cells of each row with holes, as columns of the space. If given, gains are computed for
         cells, numbered row by row, instead of rows.
-    n_jobs : int, optional
-        Threads for the first look at all points.
+    hands : Hands
+        Who looks at the points; nothing else depends on it. Threads help at the first look only.
     sure : float, optional
         The level at which points that are not certain are settled, too.
     uniform : bool
@@ -92,18 +90,16 @@ class Board:
         data: IncompleteDataset,
         X: Points | npt.ArrayLike,
         model: Model,
-        cells: Mapping[int, Sequence[Span]] | None = None,
-        n_jobs: int | None = None,
+        cells: Cells | None = None,
+        hands: Hands = HERE,
         *,
         sure: float | None = None,
         uniform: bool = False,
         gather: bool | None = None,
     ) -> None:
-        self.level, self._cells = sure, cells
-        self._index: CellIndex | None = None
-        self._names: Ints | None = None  # the number of each row or cell that gains are about
-        self._basis = Basis.of(data, X, model, n_jobs, uniform=uniform, gather=gather)
-        self._number_cells()
+        self.level = sure
+        self._hands = replace(hands, n_jobs=None)
+        self._basis = Basis.of(data, X, model, hands, uniform=uniform, gather=gather, cells=cells)
         size = len(self._kept.query.vectors)
         self.weights = self.points.vector_weights
         self._certain, self._settled = np.zeros(size, dtype=bool), np.zeros(size, dtype=bool)
@@ -113,7 +109,7 @@ class Board:
         self._gain: list[Floats] = [np.empty(0)] * size
         self._totals: tuple[Ints, Floats] | None = None
         self._sure_now: Bools | None = None
-        self._look(np.arange(size), n_jobs)
+        self._look(np.arange(size), hands)
         self._gather_again(np.arange(size))
 
     # -- looking ---------------------------------------------------------------------------
@@ -208,7 +204,7 @@ class Board:
             each = np.bincount(number, np.concatenate([np.empty(0), *gain]) * weights)
             (some,) = np.nonzero(each)
             found = np.zeros(len(asked))
-            names = some if self._names is None else self._names[some]
+            names = some if self._basis.names is None else self._basis.names[some]
             found[np.searchsorted(asked, names)] = each[some] / self.weights.sum()
             found.flags.writeable = False
             self._totals = asked, found
@@ -224,14 +220,14 @@ class Board:
             self._rows,
             self._gain,
             asked,
-            self._names,
+            self._basis.names,
         )
 
     def shares(self, points: Ints) -> Floats:
         """The class shares of some points, numbered as in X, shape (n_points, n_classes)."""
         used = np.unique(self.points.vector[np.isin(self.points.owner, points)])
         found = np.zeros((len(self.weights), self.ground.start.n_classes))
-        found[used] = self._basis.votes.shares(used)
+        found[used] = self._shares(used, self._basis)
         return self.points.mixed(found)[points]
 
     @property
@@ -264,9 +260,9 @@ class Board:
     def open_rows(self) -> list[Ints]:
         """For every open point, the rows with holes that can be near it."""
         where = np.flatnonzero(self._open)
-        query = self._kept.query.about(self._kept.query.vectors[where])
-        dirty = query.data.arrays.n_cells > 0
-        lists = [rows[dirty[rows]] for part in query.over_blocks(_near_lists) for rows in part]
+        dirty = self._kept.data.arrays.n_cells > 0
+        parts = self._over(near_at, self._basis, where)
+        lists = [rows[dirty[rows]] for part in parts for rows in part]
         return [self._basis.rows(rows) for rows in lists]
 
     # -- what stands behind it -------------------------------------------------------------
@@ -315,9 +311,6 @@ class Board:
             if within(known.now, before):
                 affected &= ~self._certain
             points = np.flatnonzero(affected)
-            if self._index is not None and self._cells is not None:
-                cells = self._cells.get(row, ())
-                self._index = changed_index(self._index, after.kept.data.sampled, place, cells)
         self._basis = after
         self._look(points)
         self._gather_again(points)
@@ -330,18 +323,17 @@ class Board:
         place = basis.place(row)
         if place is None:
             return np.empty(0, np.int64)
-        after = basis.changed(row, known, candidate).kept
+        after = basis.changed(row, known, candidate)
         # A sure point is looked at again, too: an answer may open it.
-        bound = np.minimum(basis.kept.query.nearest(place), after.query.nearest(place))
+        bound = np.minimum(basis.kept.query.nearest(place), after.kept.query.nearest(place))
         (open_,) = np.nonzero((bound <= self._reach) & ~self._certain)
-        parts = after.query.about(after.query.vectors[open_]).over_blocks(possible_in_block)
+        parts = self._over(possible_at, after, open_)
         labels = [np.zeros(0, np.int64), *(part.sum(axis=1) for part in parts)]
         settled = np.concatenate(labels) == 1
         if self.level is not None:
             doubtful = open_[~settled]
-            shares = after.shares(doubtful)
-            settled[~settled] = reaching(
-                after, doubtful, shares.argmax(axis=1), shares.max(axis=1, initial=0), self.level
+            settled[~settled] = self._reaching(
+                doubtful, *_top(self._shares(doubtful, after)), after
             )
         then = self._settled.copy()
         then[open_] = settled
@@ -351,16 +343,9 @@ class Board:
 
     def _move_to(self, basis: Basis) -> None:
         """Stand on an equal basis that may have gathered more rows; nothing else changes."""
-        before, self._basis = self._basis, basis
-        if before.gathered is None or basis.gathered is None or before.kept is basis.kept:
-            return
-        cells = self._index
-        self._number_cells()
-        moved = np.searchsorted(basis.gathered.rows, before.gathered.rows)
-        if cells is not None and self._index is not None:
-            moved = np.repeat(self._index.first[moved] - cells.first[:-1], cells.n_cells)
-            moved += np.arange(len(moved))
-        self._rows = [moved[rows] for rows in self._rows]
+        moved, self._basis = basis.moved(self._basis), basis
+        if moved is not None:
+            self._rows = [moved[rows] for rows in self._rows]
 
     def _gather_again(self, points: Ints) -> None:
         """Look once more at those of some points for which there may not be enough rows."""
@@ -380,20 +365,6 @@ class Board:
         trial.change(row, known.features, candidate)
         assert trial._basis.gathered is not None
         return ready.about(ready.gathered.with_rows(trial._basis.gathered.rows))
-
-    def _number_cells(self) -> None:
-        """Group candidates by cell, if gains are about cells, and find the cells' numbers."""
-        gathered = self._basis.gathered
-        self._names = None if gathered is None else gathered.rows  # numbers, by place
-        if self._cells is None:
-            return
-        places = {row: self._basis.place(row) for row in sorted(self._cells)}
-        own = {place: self._cells[row] for row, place in places.items() if place is not None}
-        self._index = cell_index(self._kept.data.sampled, own)
-        if gathered is not None:
-            sizes = np.array([len(self._cells[row]) for row in places], dtype=np.int64)
-            mine = np.array([place is not None for place in places.values()], dtype=bool)
-            self._names = runs(starts_of(sizes)[mine], sizes[mine])
 
     # -- plumbing --------------------------------------------------------------------------
 
@@ -423,9 +394,31 @@ class Board:
         if self._basis.votes is self._kept:
             label, top = self._label[vectors], self._top[vectors]
         else:
-            shares = self._basis.votes.shares(vectors)
-            label, top = shares.argmax(axis=1), shares.max(axis=1, initial=0)
-        return reaching(self._basis.votes, vectors, label, top, level)
+            label, top = _top(self._shares(vectors, self._basis))
+        return self._reaching(vectors, label, top, self._basis, level)
+
+    def _reaching(
+        self, vectors: Ints, label: Ints, top: Floats, basis: Basis, level: float | None = None
+    ) -> Bools:
+        def errors(vectors: Ints, labels: Ints) -> Floats:
+            return np.concatenate([np.zeros(0), *self._over(errors_at, basis, vectors, labels)])
+
+        return reaching(errors, vectors, label, top, level or self.level or LEVEL)
+
+    def _shares(self, vectors: Ints, basis: Basis) -> Floats:
+        none = np.zeros((0, self.ground.start.n_classes))
+        return np.concatenate([none, *self._over(shares_at, basis, vectors)])
+
+    def _over(
+        self,
+        work: Callable[..., list[Any]],
+        basis: Basis,
+        *arrays: Ints,
+        hands: Hands | None = None,
+    ) -> list[Any]:
+        """What a work finds about some distinct vectors."""
+        unit = basis.kept.query.points_at_once
+        return (hands or self._hands).over(work, basis.held, arrays, unit, "looking at points")
 
     def _affected(self, after: Query, place: int) -> Bools:
         """Whether the row, before or after the change, can be near each distinct point."""
@@ -447,14 +440,13 @@ class Board:
         """The points, numbered as in X, that have one of these vectors."""
         return self.points.having(distinct)
 
-    def _look(self, points: Ints, n_jobs: int | None = None) -> None:
+    def _look(self, points: Ints, hands: Hands | None = None) -> None:
         """Compute again what the board holds about some points."""
         if not len(points):
             return
         self._totals = None
-        query = self._kept.query.about(self._kept.query.vectors[points])
         start = 0
-        for part in look(query, self._index, n_jobs):
+        for part in self._over(look_at, self._basis, points, hands=hands):
             where = points[start : start + len(part.certain)]
             start += len(where)
             self._certain[where] = part.certain
@@ -475,14 +467,19 @@ class Board:
             self._settled[open_] = self._reached(open_, self.level)
 
 
-def _near_lists(query: Query, points: Floats, near: Near) -> list[Ints]:
-    return np.split(near.rows, near.ptr[1:-1])
+def _top(shares: Floats) -> tuple[Ints, Floats]:
+    """The label with the largest share of each vector, and this share."""
+    return shares.argmax(axis=1), shares.max(axis=1, initial=0)
 
 
-def reaching(kept: KeptQuery, vectors: Ints, label: Ints, top: Floats, level: float) -> Bools:
-    """Whether shares reach a level, less their errors; these are estimated where they matter."""
+def reaching(
+    errors: Callable[[Ints, Ints], Floats], vectors: Ints, label: Ints, top: Floats, level: float
+) -> Bools:
+    """Whether shares reach a level, less their errors; these are estimated where they matter.
+
+    errors gives those of some vectors, for one label of each.
+    """
     found = reaches(top, np.zeros(len(top)), level)
     (near,) = np.nonzero(found)
-    errors = kept.errors(vectors[near], label[near])
-    found[near] = reaches(top[near], errors, level)
+    found[near] = reaches(top[near], errors(vectors[near], label[near]), level)
     return found

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from cpclean.cleaning.ground import Ground, KnownRow
+from cpclean.cluster.hands import Hands
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.rows import Floats, StoredCell, StoredRow, narrowed
 from cpclean.data.spaces.fitted_map import FittedMap
@@ -60,11 +61,9 @@ class Gathered:
     beyond: frozenset[int] = field(default=frozenset())
 
     @classmethod
-    def of(
-        cls, query: Query, ground: Ground, n_jobs: int | None, wanted: bool | None
-    ) -> Gathered | None:
+    def of(cls, query: Query, ground: Ground, hands: Hands, wanted: bool | None) -> Gathered | None:
         """The rows near the points of a query about a table as it was given; None if too many."""
-        found = around_if_few(query, SPARE, 1.0 if wanted else MOST_SHARE, n_jobs)
+        found = around_if_few(query, SPARE, 1.0 if wanted else MOST_SHARE, hands)
         if found is None:
             return None
         bare = cls(query, union(found.rows), found)

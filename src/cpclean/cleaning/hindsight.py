@@ -238,4 +238,4 @@ def _sure(kept: KeptQuery, vectors: Ints, level: float) -> tuple[Bools, Floats]:
     """Whether some vectors are sure, and their largest shares."""
     shares = kept.shares(vectors)
     top = shares.max(axis=1, initial=0.0)
-    return reaching(kept, vectors, shares.argmax(axis=1), top, level), top
+    return reaching(kept.errors, vectors, shares.argmax(axis=1), top, level), top

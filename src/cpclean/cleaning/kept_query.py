@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from cpclean.cluster.hands import HERE, Hands
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.points import Points
 from cpclean.data.rows import Floats
@@ -51,7 +52,8 @@ class KeptQuery:
         cls, asked: Query, rows: Ints, data: IncompleteDataset, model: Model, rarest: float
     ) -> KeptQuery:
         """A question about all rows, asked of some of them, which `data` has as they are now."""
-        return cls(model, asked, replace(asked, rarest=rarest, drawn=None).among(rows, data))
+        query = replace(asked, rarest=rarest, drawn=None).among(rows, data)
+        return cls(model, query, query)
 
     @property
     def data(self) -> IncompleteDataset:
@@ -70,9 +72,9 @@ class KeptQuery:
 
     # -- shares ----------------------------------------------------------------------------
 
-    def shares(self, vectors: Ints) -> Floats:
+    def shares(self, vectors: Ints, hands: Hands = HERE) -> Floats:
         """The class shares of some of the distinct vectors, shape (n_vectors, n_classes)."""
-        return _shares(self.query.for_shares, vectors)
+        return _shares(self.query.for_shares, vectors, shares_in_block, hands)
 
     def with_halves(self) -> KeptQuery:
         """The same, ready to estimate errors."""
@@ -85,12 +87,13 @@ class KeptQuery:
         )
         return replace(self, halves=halves)
 
-    def errors(self, vectors: Ints, labels: Ints) -> Floats:
+    def errors(self, vectors: Ints, labels: Ints, hands: Hands = HERE) -> Floats:
         """How far the shares of one label of each vector may be off, as in `share_errors`."""
         if self.data.is_exact or not len(vectors):
             return np.zeros(len(vectors))
         one, two = (
-            _shares(half, vectors, rough_shares_in_block) for half in self.with_halves().halves
+            _shares(half, vectors, rough_shares_in_block, hands)
+            for half in self.with_halves().halves
         )
         return np.asarray(np.abs(one - two)[np.arange(len(vectors)), labels] / 2)
 
@@ -154,8 +157,8 @@ class KeptQuery:
         return np.asarray(self.asked.vectors[:, places])
 
 
-def _shares(query: Query, vectors: Ints, answer: Callable[..., Floats] = shares_in_block) -> Floats:
-    parts = query.about(query.vectors[vectors]).over_blocks(answer)
+def _shares(query: Query, vectors: Ints, answer: Callable[..., Floats], hands: Hands) -> Floats:
+    parts = query.about(query.vectors[vectors]).over_blocks(answer, hands)
     return np.concatenate([np.zeros((0, query.data.n_classes)), *parts])
 
 

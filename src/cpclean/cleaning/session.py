@@ -37,7 +37,7 @@ from cpclean.data.points import Points
 from cpclean.data.rows import is_whole
 from cpclean.errors import CPCleanError
 from cpclean.progress_bar import Shown
-from cpclean.queries.model import Metric, Model
+from cpclean.queries.model import Metric, Model, hands_for
 
 if TYPE_CHECKING:
     from cpclean.classifier import CertainKNeighborsClassifier
@@ -84,6 +84,8 @@ class CleaningSession(SessionLooks):
         tables; until all is sure, only the prior makes sense.
     n_jobs : int, optional
         Threads for the first look at all validation points.
+    cluster : str or dask.distributed.Client, optional
+        Who looks at the points, as in `world_shares`. The questions are the same, bit for bit.
 
     Attributes
     ----------
@@ -145,6 +147,7 @@ class CleaningSession(SessionLooks):
         sure: float | None = None,
         gains_by: str = PRIOR,
         n_jobs: int | None = None,
+        cluster: Any = None,
     ) -> None:
         subject, plan = subject_of(data), plan_named(strategy)
         if plan.needs_costs and costs is None:
@@ -169,7 +172,7 @@ class CleaningSession(SessionLooks):
         )
         encoded = isinstance(X_val, Points) or model.precomputed
         points = X_val if encoded else subject.points(X_val)
-        self._n_jobs = n_jobs
+        self._hands = hands_for(model, n_jobs, cluster)
         self._state = State(self._board(start, points))
         self._view: SessionView | None = None
         self.y_val = checked_labels(y_val, len(self.certain), start.classes)
@@ -461,7 +464,7 @@ class CleaningSession(SessionLooks):
             points,
             setup.model,
             cells,
-            self._n_jobs,
+            self._hands,
             sure=setup.sure,
             uniform=setup.gains_by == UNIFORM,
         )

@@ -219,7 +219,7 @@ def _from_address(place: str, called: str) -> bytes:
         if place.lower().startswith(("http:", "https:", "ftp:", "file:")):
             with urlopen(place) as opened:
                 return bytes(opened.read())
-        import fsspec  # type: ignore[import-not-found,import-untyped,unused-ignore]
+        import fsspec
 
         with fsspec.open(place, "rb") as opened:
             return bytes(opened.read())

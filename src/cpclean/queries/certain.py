@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
+from cpclean.cluster.hands import HERE, Hands
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.points import Points
 from cpclean.data.rows import Floats
 from cpclean.queries.geometry import ask
-from cpclean.queries.model import Metric, Model
+from cpclean.queries.model import Metric, Model, hands_for
 from cpclean.queries.query import Near, Query
 from cpclean.queries.sound import between
 
@@ -23,6 +26,7 @@ def possible_labels(
     metric: Metric = "euclidean",
     *,
     n_jobs: int | None = None,
+    cluster: Any = None,
 ) -> Bools:
     """The labels that at least one world predicts for each query point.
 
@@ -34,7 +38,7 @@ def possible_labels(
 
     Parameters
     ----------
-    data, X, n_neighbors, metric, n_jobs
+    data, X, n_neighbors, metric, n_jobs, cluster
         As in `world_shares`.
 
     Returns
@@ -49,8 +53,9 @@ def possible_labels(
     >>> possible_labels(data, [[0.0], [9.0]], n_neighbors=1).tolist()
     [[True, True], [False, True]]
     """
-    query = ask(data, X, Model(n_neighbors, metric))
-    found = _found_possible(query, n_jobs)
+    model = Model(n_neighbors, metric)
+    hands, query = hands_for(model, n_jobs, cluster), ask(data, X, model)
+    found = _found_possible(query, hands)
     drawn = query.points.drawn
     if len(drawn):
         found[drawn] |= _not_excluded(query, drawn)
@@ -64,6 +69,7 @@ def is_certain(
     metric: Metric = "euclidean",
     *,
     n_jobs: int | None = None,
+    cluster: Any = None,
 ) -> Bools:
     """Whether all worlds predict the same label for each query point (Q1).
 
@@ -72,7 +78,7 @@ def is_certain(
 
     Parameters
     ----------
-    data, X, n_neighbors, metric, n_jobs
+    data, X, n_neighbors, metric, n_jobs, cluster
         As in `world_shares`. Priors and ties count as in `possible_labels`.
 
     Returns
@@ -86,8 +92,9 @@ def is_certain(
     >>> is_certain(data, [[0.0], [9.0]], n_neighbors=1).tolist()
     [False, True]
     """
-    query = ask(data, X, Model(n_neighbors, metric))
-    found = _found_possible(query, n_jobs)
+    model = Model(n_neighbors, metric)
+    hands, query = hands_for(model, n_jobs, cluster), ask(data, X, model)
+    found = _found_possible(query, hands)
     drawn = query.points.drawn
     drawn = drawn[found[drawn].sum(axis=1) == 1]  # for the others, two draws disagree
     if len(drawn):
@@ -95,9 +102,9 @@ def is_certain(
     return np.asarray(found.sum(axis=1) == 1)
 
 
-def _found_possible(query: Query, n_jobs: int | None) -> Bools:
+def _found_possible(query: Query, hands: Hands = HERE) -> Bools:
     """The labels that some world predicts for some of the points' entries."""
-    found = query.over_blocks(possible_in_block, n_jobs)
+    found = query.over_blocks(possible_in_block, hands)
     table = np.concatenate([np.zeros((0, query.data.n_classes), bool), *found])
     return query.points.union(table)
 
@@ -113,7 +120,7 @@ def _not_excluded(query: Query, drawn: Ints) -> Bools:
         if limits is not None:
             line = between(data, *limits, query.n_neighbors)
             asked = ask(line, np.zeros((1, 1)), Model(query.n_neighbors, "manhattan"))
-            found[number] = _found_possible(asked, None)[0]
+            found[number] = _found_possible(asked)[0]
     return found
 
 

@@ -17,7 +17,7 @@ from cpclean.queries import _race
 from cpclean.queries.certain import possible_in_block
 from cpclean.queries.geometry import ask_shares
 from cpclean.queries.kernel_arrays import N_CELLS, SIZE
-from cpclean.queries.model import Metric, Model
+from cpclean.queries.model import Metric, Model, hands_for
 from cpclean.queries.query import Near, Neighbourhood, Query
 from cpclean.queries.shares import entropy, tallied, votes_needed, winners_of
 
@@ -89,6 +89,7 @@ def expected_entropies(
     metric: Metric = "euclidean",
     *,
     n_jobs: int | None = None,
+    cluster: Any = None,
 ) -> Floats:
     """The mean entropy over X to be expected after cleaning each row.
 
@@ -98,7 +99,7 @@ def expected_entropies(
 
     Parameters
     ----------
-    data, X, n_neighbors, metric, n_jobs
+    data, X, n_neighbors, metric, n_jobs, cluster
         As in `world_shares`.
 
     Returns
@@ -112,7 +113,8 @@ def expected_entropies(
     >>> expected_entropies(data, [[0.0]], n_neighbors=1).round(6).tolist()
     [0.346574, 0.346574, 0.562335]
     """
-    query = ask_shares(data, X, Model(n_neighbors, metric))
+    model = Model(n_neighbors, metric)
+    hands, query = hands_for(model, n_jobs, cluster), ask_shares(data, X, model)
     if not query.points.n_points:
         raise QueryError("expected_entropies needs at least one query point; got none.")
     total, gain = _mixed_gains(query)
@@ -120,7 +122,7 @@ def expected_entropies(
     (used,) = np.nonzero(times)
     times = times[used]
     alone = query if len(used) == len(query.vectors) else query.about(query.vectors[used])
-    parts = alone.over_blocks(gains_in_block, n_jobs)
+    parts = alone.over_blocks(gains_in_block, hands)
     start, own = 0, np.zeros(data.n_rows)  # own: of one block, so that work is not O(N) per block
     for part in parts:
         repeats = times[start : start + len(part.entropy)]

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from cpclean.cluster.hands import HERE, Hands
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.points import Points
 from cpclean.data.rows import Floats
@@ -79,14 +80,14 @@ class Around:
         return Around(rows, reach, spare)
 
 
-def around(query: Query, spare: Ints, n_jobs: int | None = None) -> Around:
+def around(query: Query, spare: Ints, hands: Hands = HERE) -> Around:
     """The rows around each vector of a query, with so many to spare for each."""
     rows, reach = [np.empty(0, np.int64)] * len(spare), np.empty(len(spare))
     n_rows = query.data.n_rows
     for more in np.unique(spare).tolist():
         (own,) = np.nonzero(spare == more)
         wider = query.about(query.vectors[own]).for_neighbors(min(query.n_neighbors + more, n_rows))
-        parts = wider.over_blocks(_in_block, n_jobs, want_near=not wider.finds_rows)
+        parts = wider.over_blocks(_in_block, hands, want_near=not wider.finds_rows)
         found = [one for lists, _ in parts for one in lists]
         for point, one in zip(own.tolist(), found, strict=True):
             rows[point] = one
@@ -95,9 +96,7 @@ def around(query: Query, spare: Ints, n_jobs: int | None = None) -> Around:
     return Around(rows, reach, spare)
 
 
-def around_if_few(
-    query: Query, spare: int, share: float, n_jobs: int | None = None
-) -> Around | None:
+def around_if_few(query: Query, spare: int, share: float, hands: Hands = HERE) -> Around | None:
     """The rows around all vectors; None if they are, or seem to be, more than a share of all."""
     n_points, n_rows = len(query.vectors), query.data.n_rows
     first = around(query.about(query.vectors[:_SAMPLE]), np.full(min(_SAMPLE, n_points), spare))
@@ -105,7 +104,7 @@ def around_if_few(
     if n_rows * (1 - (1 - each / n_rows) ** n_points) > share * n_rows:
         return None
     rest = query.about(query.vectors[_SAMPLE:])
-    others = around(rest, np.full(len(rest.vectors), spare), n_jobs)
+    others = around(rest, np.full(len(rest.vectors), spare), hands)
     found = Around(
         first.rows + others.rows,
         np.concatenate([first.reach, others.reach]),

@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
+from cpclean.cluster.hands import HERE, Hands
 from cpclean.data.rows import Floats
 from cpclean.queries.cell_gains import CellIndex, cell_gains_in_block
 from cpclean.queries.certain import possible_in_block
@@ -43,10 +44,10 @@ class Look:
     exact: bool = True
 
 
-def look(query: Query, index: CellIndex | None = None, n_jobs: int | None = None) -> list[Look]:
+def look(query: Query, index: CellIndex | None = None, hands: Hands = HERE) -> list[Look]:
     """Look at all points, block by block; with an index of cells, gains are those of cells."""
     answer = partial(_look_at_block, index=index)
-    return query.over_blocks(answer, n_jobs, want_near=not query.finds_rows)
+    return query.over_blocks(answer, hands, want_near=not query.finds_rows)
 
 
 def _look_at_block(

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from cpclean.cluster.hands import Hands, hands_of
 from cpclean.data.incomplete import IncompleteDataset
+from cpclean.errors import QueryError
 
 # How many neighbours vote where nobody says: in the plain space, and among the leaves of trees.
 N_PLAIN, N_LEAVES = 3, 15
@@ -35,6 +37,23 @@ class Model:
     def precomputed(self) -> bool:
         """Whether points are given as distances to all candidates."""
         return isinstance(self.metric, str) and self.metric == "precomputed"
+
+
+def hands_for(model: Model, n_jobs: int | None, cluster: Any) -> Hands:
+    """Who answers questions about a model: threads here or, if it can, a cluster."""
+    if cluster is not None and (model.precomputed or not isinstance(model.metric, str)):
+        what = "precomputed distances" if model.precomputed else "a metric that is a function"
+        raise QueryError(
+            f"a cluster cannot work with {what}: "
+            + (
+                "they would have to be sent to every worker, point by point and row by row."
+                if model.precomputed
+                else "it cannot be sent, and gives no bounds on the distances of rows."
+            ),
+            "Use a named metric, or n_jobs instead of cluster.",
+            field="cluster",
+        )
+    return hands_of(n_jobs, cluster)
 
 
 def usual_model(

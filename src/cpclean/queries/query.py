@@ -15,11 +15,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from cpclean.cluster.hands import HERE, Hands
+from cpclean.cluster.held import Held
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.points import Points
 from cpclean.data.rows import Floats, StoredRow, within
@@ -150,22 +153,26 @@ class Query(ABC):
     def over_blocks(
         self,
         answer: Callable[[Any, Vectors, Any], Result],
-        n_jobs: int | None = None,
+        hands: Hands = HERE,
         *,
         want_near: bool = True,
     ) -> list[Result]:
-        """Answer block by block, in order; the blocks do not depend on the number of threads.
+        """Answer block by block, in order; the blocks do not depend on who answers.
 
         An answer that does not want near rows gets None for them.
         """
         size = self.points_at_once
+        if hands.sends_away(len(self.vectors)):
+            elsewhere = partial(_answers_at, answer=answer, want_near=want_near)
+            numbers = np.arange(len(self.vectors))
+            return hands.over(elsewhere, Held.of(self), (numbers,), size)
         pieces = [self.vectors[at : at + size] for at in range(0, len(self.vectors), size)]
 
         def work(piece: Vectors) -> list[Result]:
             block = self.measured(piece)
             return self.answered(answer, block) if want_near else [answer(self, block, None)]
 
-        return [one for found in in_threads(work, pieces, n_jobs) for one in found]
+        return [one for found in in_threads(work, pieces, hands.n_jobs) for one in found]
 
     def answered(
         self, answer: Callable[[Any, Vectors, Near], Result], points: Vectors
@@ -268,6 +275,19 @@ class Neighbourhood:
 
     def span(self, point: int) -> slice:
         return slice(self.positions.ptr[point], self.positions.ptr[point + 1])
+
+
+def _answers_at(
+    query: Query,
+    numbers: Ints,
+    n_jobs: int | None = None,
+    *,
+    answer: Callable[[Any, Vectors, Any], Result],
+    want_near: bool,
+) -> list[Result]:
+    """The blocks of some vectors of a query."""
+    some = query.about(query.vectors[numbers])
+    return some.over_blocks(answer, Hands(n_jobs), want_near=want_near)
 
 
 def _groups(sizes: Ints, limit: int) -> Iterator[slice]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cpclean.cluster.hands import Hands
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.large_counts import count_text
 from cpclean.data.points import Points
@@ -18,7 +19,7 @@ from cpclean.queries import _race, _tally, residues
 from cpclean.queries.certain import possible_in_block
 from cpclean.queries.geometry import ask, ask_shares
 from cpclean.queries.kernel_arrays import SIZE
-from cpclean.queries.model import Metric, Model
+from cpclean.queries.model import Metric, Model, hands_for
 from cpclean.queries.query import BLOCK_BYTES, Near, Neighbourhood, Query
 
 # Mass that may be left out of a first scan: of two classes, and of more, where small shares are
@@ -36,6 +37,7 @@ def world_shares(
     metric: Metric = "euclidean",
     *,
     n_jobs: int | None = None,
+    cluster: Any = None,
 ) -> Floats:
     """The share of prior mass whose worlds predict each label (Q2, weighted).
 
@@ -63,6 +65,9 @@ def world_shares(
         underflow are refused (euclidean: beyond 1e150, or below 1e-130 and not 0).
     n_jobs : int, optional
         Number of threads; -1 for all processors. The result does not depend on it.
+    cluster : str or dask.distributed.Client, optional
+        Who answers, if there are many points: the workers behind a Dask scheduler, given by its
+        address; "local" starts some on this machine. The result does not depend on it, bit for bit.
 
     Returns
     -------
@@ -77,8 +82,9 @@ def world_shares(
     >>> world_shares(data, [[0.0], [9.0]], n_neighbors=1).tolist()
     [[0.25, 0.75], [0.0, 1.0]]
     """
-    query = ask_shares(data, X, Model(n_neighbors, metric))
-    parts = query.over_blocks(shares_in_block, n_jobs)
+    model = Model(n_neighbors, metric)
+    hands, query = hands_for(model, n_jobs, cluster), ask_shares(data, X, model)
+    parts = query.over_blocks(shares_in_block, hands)
     return query.points.mixed(np.concatenate([np.zeros((0, data.n_classes)), *parts]))
 
 
@@ -89,12 +95,13 @@ def entropies(
     metric: Metric = "euclidean",
     *,
     n_jobs: int | None = None,
+    cluster: Any = None,
 ) -> Floats:
     """The entropy of each query point's `world_shares`, in nats; 0 where certain.
 
     Parameters
     ----------
-    data, X, n_neighbors, metric, n_jobs
+    data, X, n_neighbors, metric, n_jobs, cluster
         As in `world_shares`.
 
     Returns
@@ -108,7 +115,7 @@ def entropies(
     >>> entropies(data, [[0.0], [9.0]], n_neighbors=1).round(6).tolist()
     [0.693147, 0.0]
     """
-    return entropy(world_shares(data, X, n_neighbors, metric, n_jobs=n_jobs))
+    return entropy(world_shares(data, X, n_neighbors, metric, n_jobs=n_jobs, cluster=cluster))
 
 
 def share_errors(
@@ -118,6 +125,7 @@ def share_errors(
     metric: Metric = "euclidean",
     *,
     n_jobs: int | None = None,
+    cluster: Any = None,
 ) -> Floats:
     """How far `world_shares` may be off because rows or points are represented by draws.
 
@@ -127,7 +135,7 @@ def share_errors(
 
     Parameters
     ----------
-    data, X, n_neighbors, metric, n_jobs
+    data, X, n_neighbors, metric, n_jobs, cluster
         As in `world_shares`.
 
     Returns
@@ -142,21 +150,21 @@ def share_errors(
     >>> data.is_exact, share_errors(data, [[0.4] * 9], n_neighbors=1).shape
     (False, (1, 2))
     """
-    points = ask_shares(data, X, Model(n_neighbors, metric)).points
+    model = Model(n_neighbors, metric)
+    hands, points = hands_for(model, n_jobs, cluster), ask_shares(data, X, model).points
     if data.is_exact and points.is_exact:
         return np.zeros((points.n_points, data.n_classes))
-    model = Model(n_neighbors, metric)
     one, two = (
-        _half_shares(ask_shares(rows, own, model), n_jobs)
+        _half_shares(ask_shares(rows, own, model), hands)
         for rows, own in zip(data.halves(), points.halves(), strict=True)
     )
     return np.abs(one - two) / 2
 
 
-def _half_shares(query: Query, n_jobs: int | None) -> Floats:
+def _half_shares(query: Query, hands: Hands) -> Floats:
     """Shares of points, only as exact as differences need them; no work for weights of 0."""
     (used,) = np.nonzero(query.points.vector_weights)
-    parts = query.about(query.vectors[used]).over_blocks(rough_shares_in_block, n_jobs)
+    parts = query.about(query.vectors[used]).over_blocks(rough_shares_in_block, hands)
     found = np.zeros((len(query.vectors), query.data.n_classes))
     found[used] = np.concatenate([np.zeros((0, query.data.n_classes)), *parts])
     return query.points.mixed(found)
@@ -169,6 +177,7 @@ def world_counts(
     metric: Metric = "euclidean",
     *,
     n_jobs: int | None = None,
+    cluster: Any = None,
 ) -> npt.NDArray[Any]:
     """The exact number of worlds that predict each label (Q2), as Python ints.
 
@@ -179,7 +188,7 @@ def world_counts(
 
     Parameters
     ----------
-    data, X, n_neighbors, metric, n_jobs
+    data, X, n_neighbors, metric, n_jobs, cluster
         As in `world_shares`.
 
     Returns
@@ -196,7 +205,8 @@ def world_counts(
     """
     if not getattr(data, "is_exact", True):
         raise _too_many_to_count(data)
-    query = ask(data, X, Model(n_neighbors, metric)).counting()
+    model = Model(n_neighbors, metric)
+    hands, query = hands_for(model, n_jobs, cluster), ask(data, X, model).counting()
     if not query.points.is_exact:
         raise QueryError(
             "worlds are counted for every completion of a point; point "
@@ -205,7 +215,7 @@ def world_counts(
             "all completions.",
             field="max_exact",
         )
-    parts = query.over_blocks(_counts_in_block, n_jobs)
+    parts = query.over_blocks(_counts_in_block, hands)
     none = np.zeros((0, data.n_classes), dtype=object)
     return query.points.mixed(np.concatenate([none, *parts]))
 

@@ -51,6 +51,7 @@ def is_sure(
     *,
     level: float = LEVEL,
     n_jobs: int | None = None,
+    cluster: Any = None,
 ) -> Bools:
     """Whether one label holds at least a share of the prior mass, its estimated error taken off.
 
@@ -59,7 +60,7 @@ def is_sure(
 
     Parameters
     ----------
-    data, X, n_neighbors, metric, n_jobs
+    data, X, n_neighbors, metric, n_jobs, cluster
         As in `world_shares`.
     level : float
         Between 0.5 and 1.
@@ -80,8 +81,9 @@ def is_sure(
     """
     points = ask_shares(data, X, Model(n_neighbors, metric)).points
     level = checked_level(level)
-    shares = world_shares(data, points, n_neighbors, metric, n_jobs=n_jobs)
-    return sure_by(shares, data, points, Model(n_neighbors, metric), level, n_jobs)
+    shares = world_shares(data, points, n_neighbors, metric, n_jobs=n_jobs, cluster=cluster)
+    model = Model(n_neighbors, metric)
+    return sure_by(shares, data, points, model, level, n_jobs, cluster)
 
 
 def sure_by(
@@ -91,6 +93,7 @@ def sure_by(
     model: Model,
     level: float = LEVEL,
     n_jobs: int | None = None,
+    cluster: Any = None,
 ) -> Bools:
     """As `is_sure`, for points whose `world_shares` are known; errors only where they matter."""
     sure = reaches(shares.max(axis=1, initial=0.0), np.zeros(len(shares)), level)
@@ -98,7 +101,8 @@ def sure_by(
     if not len(doubtful) or (data.is_exact and points.is_exact):
         return sure
     own = points.take(doubtful)
-    errors = share_errors(data, own, model.n_neighbors, model.metric, n_jobs=n_jobs)
+    asked = (data, own, model.n_neighbors, model.metric)
+    errors = share_errors(*asked, n_jobs=n_jobs, cluster=cluster)
     best = shares[doubtful].argmax(axis=1)
     sure[doubtful] = reaches(shares[doubtful, best], errors[np.arange(len(doubtful)), best], level)
     return sure
@@ -112,6 +116,7 @@ def verdicts(
     *,
     level: float = LEVEL,
     n_jobs: int | None = None,
+    cluster: Any = None,
 ) -> npt.NDArray[np.str_]:
     """What can be said about each prediction: "certain", "sure" or "open".
 
@@ -121,7 +126,7 @@ def verdicts(
 
     Parameters
     ----------
-    data, X, n_neighbors, metric, level, n_jobs
+    data, X, n_neighbors, metric, level, n_jobs, cluster
         As in `is_sure`.
 
     Returns
@@ -137,8 +142,8 @@ def verdicts(
     ['sure', 'certain']
     """
     asked = (data, X, n_neighbors, metric)
-    sure = is_sure(*asked, level=level, n_jobs=n_jobs)
-    return verdict_words(is_certain(*asked, n_jobs=n_jobs), sure)
+    sure = is_sure(*asked, level=level, n_jobs=n_jobs, cluster=cluster)
+    return verdict_words(is_certain(*asked, n_jobs=n_jobs, cluster=cluster), sure)
 
 
 def verdict_words(certain: Bools, sure: Bools) -> npt.NDArray[np.str_]:

@@ -1,0 +1,388 @@
+"""A Dask cluster: the only module that knows Dask.
+
+Work is sent as plain tasks. A task depends on one other, which holds the packed root of the value
+that it works on; these hold roots apart from each other, so that the scheduler spreads them, and
+the work with them. A worker that is lost takes nothing along: Dask runs its tasks again elsewhere,
+and a worker that lacks a value makes it again.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import pkgutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+from uuid import uuid4
+from weakref import WeakKeyDictionary
+
+from cpclean.cluster.held import Arrays, Held, Root
+from cpclean.cluster.worker_tasks import (
+    NotKept,
+    Order,
+    OtherVersion,
+    packed,
+    perform,
+    root_bytes,
+    unpacked,
+)
+from cpclean.errors import ClusterError
+from cpclean.progress_bar import Follow, progress_bar
+
+# Seconds: until an address must have answered; without any worker, before work is given up; before
+# a bar is shown; between two looks at what is done; before the workers are counted again.
+CONNECT, PATIENCE, SHORT, LOOK, COUNTED = 5.0, 60.0, 1.0, 0.5, 5.0
+# A worker gets the last steps of a value at first, and all of them if it has no value before these.
+RECENT = 4
+# How often a piece is sent again whose workers were lost. (Dask itself tries each four times.)
+ROUNDS = 3
+# Fewer points than this are looked at here: to send them takes longer.
+LEAST = 128
+
+# The clusters that this process has reached by their addresses: each call would connect anew.
+_known: dict[str, DaskCluster] = {}
+
+
+class DaskCluster:
+    """The workers behind a Dask scheduler.
+
+    Parameters
+    ----------
+    client : dask.distributed.Client
+    own : list, optional
+        What to close in the end, in this order: a client or a cluster that was started here.
+    patience : float
+        How many seconds to wait while there is no worker at all.
+    least : int
+        Fewer points than this are looked at in this process.
+
+    Attributes
+    ----------
+    sent, received : int
+        Bytes of all pieces of work, and of their results, so far.
+    """
+
+    def __init__(
+        self,
+        client: Any,
+        own: list[Any] | None = None,
+        *,
+        patience: float = PATIENCE,
+        least: int = LEAST,
+    ) -> None:
+        self._client, self._own = client, own or []
+        self.patience, self.least = patience, least
+        self.sent = self.received = 0
+        self._roots: WeakKeyDictionary[Root[Any], list[Any]] = WeakKeyDictionary()
+        self._threads, self._counted = 1, -COUNTED
+        self._checked: set[str] = set()  # workers that have the same version
+        self._count()
+
+    @property
+    def address(self) -> str:
+        """Where the scheduler is."""
+        return str(self._client.scheduler.address)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the scheduler can be reached."""
+        return bool(self._client.status == "running")
+
+    @property
+    def at_once(self) -> int:
+        if time.monotonic() - self._counted > COUNTED:
+            self._count()
+        return self._threads
+
+    def __repr__(self) -> str:
+        return f"DaskCluster({self.address!r}, {self._threads} at once)"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return connected, (self.address, CONNECT, self.patience, self.least)
+
+    def close(self) -> None:
+        """Give back what was started for it; a client that was handed in stays open."""
+        self._roots.clear()
+        for one in self._own:
+            one.close()
+        self._own = []
+
+    # -- work ------------------------------------------------------------------------------
+
+    def map(
+        self, work: Callable[..., Any], held: Held[Any], pieces: list[Arrays], words: str
+    ) -> list[Any]:
+        """The results of all pieces, in their order."""
+        with self._minding(), self._client.as_current(), _bar_if_long(len(pieces), words) as follow:
+            roots = self._sent_root(held.root)
+            recent = held.steps[-RECENT:]
+            results: list[Any] = [NotKept()] * len(pieces)
+            for steps in (recent, held.steps):
+                lacking = [at for at, one in enumerate(results) if isinstance(one, NotKept)]
+                if not lacking:
+                    break
+                whole = len(steps) == len(held.steps)
+                orders = [
+                    packed(Order(held.root.key, steps, whole, work, pieces[at])) for at in lacking
+                ]
+                own = [roots[at % len(roots)] for at in lacking]
+                found = self._performed(own, orders, follow)
+                for at, one in zip(lacking, found, strict=True):
+                    results[at] = one
+        return results
+
+    def _performed(self, roots: list[Any], orders: list[bytes], follow: Follow) -> list[Any]:
+        """The results of some orders; those that were lost with their workers are sent again."""
+        from distributed import KilledWorker
+
+        found: list[Any] = [None] * len(orders)
+        left = list(range(len(orders)))
+        for round_ in range(ROUNDS):
+            futures = {at: self._submitted(roots[at], orders[at]) for at in left}
+            try:
+                self._wait(futures, len(orders) - len(left), follow)
+                good = [at for at, one in futures.items() if one.status == "finished"]
+                contents = self._client.gather([futures[at] for at in good])
+                for at, content in zip(good, contents, strict=True):
+                    found[at] = self._opened(content)
+                left = [at for at in left if futures[at].status != "finished"]
+                for at in left:
+                    if futures[at].status == "error":
+                        problem = futures[at].exception()
+                        if not isinstance(problem, KilledWorker):
+                            raise problem
+                        if round_ == ROUNDS - 1:
+                            raise ClusterError(
+                                f"workers of the cluster at {self.address} end again and again "
+                                f"while they work: {problem}",
+                                "Look at their logs; perhaps they have too little memory. Nothing "
+                                "is lost: repeat what was asked.",
+                                field="cluster",
+                            ) from problem
+            finally:
+                for one in futures.values():
+                    one.release()
+            if not left:
+                return found
+            self._check_alive()
+        raise ClusterError(
+            f"the cluster at {self.address} has cancelled the same work {ROUNDS} times.",
+            "Nothing is lost: repeat what was asked.",
+            field="cluster",
+        )
+
+    def _submitted(self, root: Any, order: bytes) -> Any:
+        from cpclean import __version__
+
+        self.sent += len(order)
+        key = f"cpclean-{uuid4().hex}"
+        return self._client.submit(perform, __version__, root, order, key=key, pure=False)
+
+    def _wait(self, futures: dict[int, Any], done: int, follow: Follow) -> None:
+        """Until all futures are finished, failed or cancelled."""
+        from distributed import wait
+
+        alone_since: float | None = None
+        waiting = list(futures.values())
+        while waiting:
+            try:
+                wait(waiting, timeout=LOOK)
+            except TimeoutError:
+                self._check_alive()
+                alone_since = self._waited_alone(alone_since)
+            waiting = [one for one in waiting if not one.done()]
+            follow(done + len(futures) - len(waiting))
+
+    def _waited_alone(self, since: float | None) -> float | None:
+        """Since when there is no worker; None if there is one."""
+        if self._count():
+            return None
+        now = time.monotonic()
+        if since is not None and now - since > self.patience:
+            raise ClusterError(
+                f"the cluster at {self.address} has had no worker for {self.patience:.0f} seconds.",
+                f"Start one: dask worker {self.address}. Nothing is lost: repeat what was asked.",
+                field="cluster",
+            )
+        return now if since is None else since
+
+    def _opened(self, content: Any) -> Any:
+        if isinstance(content, OtherVersion):
+            raise _unlike(self.address, content.version)
+        self.received += len(content)
+        return unpacked(content)
+
+    def _sent_root(self, root: Root[Any]) -> list[Any]:
+        """The tasks that hold a root, as many as pieces are worked on at once."""
+        import dask
+
+        futures = self._roots.get(root, [])
+        lost = [one for one in futures if one.status in ("error", "cancelled", "lost")]
+        futures = [one for one in futures if not any(one is other for other in lost)]
+        if len(futures) < self.at_once:
+            content = packed(root.value)
+            # A root is as large as it is; Dask would warn about every large one.
+            with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
+                while len(futures) < self._threads:
+                    self.sent += len(content)
+                    key = f"cpclean-root-{uuid4().hex}"
+                    futures.append(self._client.submit(root_bytes, content, key=key, pure=False))
+        self._roots[root] = futures
+        return futures
+
+    # -- what can go wrong -----------------------------------------------------------------
+
+    def _count(self) -> dict[str, int]:
+        """How many threads each worker has; those that are new must have the same package."""
+        found: dict[str, int] = self._client.nthreads()
+        self._threads = max(1, sum(found.values()))
+        self._counted = time.monotonic()
+        new = [worker for worker in found if worker not in self._checked]
+        if new:
+            self._check_package(new)
+            self._checked.update(new)
+        return found
+
+    def _check_package(self, workers: list[str]) -> None:
+        """Complain about workers without the package, which end when they receive work of it."""
+        from cpclean import __version__
+
+        name = "cpclean.__version__"
+        found = self._client.run(pkgutil.resolve_name, name, workers=workers, on_error="return")
+        for worker, one in found.items():
+            if isinstance(one, ModuleNotFoundError):
+                raise ClusterError(
+                    f"the worker at {worker} has no cpclean: {one}.",
+                    f"Install cpclean {__version__} on every worker.",
+                    field="cluster",
+                )
+            if isinstance(one, str) and one != __version__:
+                raise _unlike(worker, one)
+
+    def _check_alive(self) -> None:
+        if self._client.status != "running":
+            raise _gone(self.address)
+
+    @contextmanager
+    def _minding(self) -> Iterator[None]:
+        """Say it in plain words if the scheduler goes away."""
+        from concurrent.futures import CancelledError
+
+        from distributed.comm.core import CommClosedError
+
+        try:
+            yield
+        except (CommClosedError, CancelledError, TimeoutError, OSError, RuntimeError) as problem:
+            if self._client.status == "running" and not isinstance(
+                problem, CommClosedError | CancelledError
+            ):
+                raise
+            raise _gone(self.address) from problem
+
+
+def connected(
+    where: Any, seconds: float = CONNECT, patience: float = PATIENCE, least: int = LEAST
+) -> DaskCluster:
+    """A cluster by the address of its scheduler, or by a client; "local" starts one here.
+
+    Parameters
+    ----------
+    where : str, dask.distributed.Client, or DaskCluster
+        Such as "tcp://10.0.0.5:8786". "local": one worker for each processor of this machine, which
+        ends with the cluster or with this process.
+    seconds : float
+        How long the scheduler may take to answer.
+    patience, least
+        As in `DaskCluster`.
+    """
+    if isinstance(where, DaskCluster):
+        return where
+    known = _known.get(where) if isinstance(where, str) else None
+    if known is not None and known.is_open:
+        return known
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError as problem:
+        raise ClusterError(
+            "a cluster needs Dask, which is not installed.",
+            "pip install 'cpclean[cluster]'",
+            field="cluster",
+        ) from problem
+    if isinstance(where, Client):
+        if where.asynchronous:
+            raise ClusterError(
+                "cluster must be a client that waits for results; got an asynchronous one.",
+                "Client(address) without asynchronous=True",
+                field="cluster",
+            )
+        return DaskCluster(where, patience=patience, least=least)
+    if not isinstance(where, str):
+        raise ClusterError(
+            'cluster must be the address of a Dask scheduler, "local", or a '
+            f"dask.distributed.Client; got {type(where).__name__}.",
+            field="cluster",
+        )
+    started = []
+    if where == "local":
+        started = [LocalCluster(threads_per_worker=1, host="127.0.0.1", dashboard_address=None)]
+    try:
+        client = Client(started[0] if started else where, timeout=seconds, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as problem:
+        raise ClusterError(
+            f"no Dask scheduler answers at {where!r} within {seconds:.0f} seconds.",
+            "Start one (dask scheduler), or give the address that it prints, such as "
+            "tcp://10.0.0.5:8786.",
+            field="cluster",
+        ) from problem
+    for name in ("client", "core", "utils"):  # what goes wrong is said once, by errors
+        logging.getLogger(f"distributed.{name}").setLevel(logging.CRITICAL)
+    _known[where] = DaskCluster(client, [client, *started], patience=patience, least=least)
+    return _known[where]
+
+
+@atexit.register
+def close_all() -> None:
+    """Leave all clusters that were reached by an address; workers that were started here end."""
+    while _known:
+        _known.popitem()[1].close()
+
+
+@contextmanager
+def _bar_if_long(total: int, words: str) -> Iterator[Follow]:
+    """A bar that comes up once the work has taken a second."""
+    begun, title = time.monotonic(), f"{words}: pieces on the cluster"
+    shown: list[Any] = []
+
+    def follow(done: int, words: str | None = None) -> None:
+        if not shown and time.monotonic() - begun > SHORT:
+            bar = progress_bar(total, title, transient=True)
+            shown.extend((bar, bar.__enter__()))
+        if shown:
+            shown[1](done, words)
+
+    try:
+        yield follow
+    finally:
+        if shown:
+            shown[0].__exit__(None, None, None)
+
+
+def _unlike(where: str, version: str) -> ClusterError:
+    from cpclean import __version__
+
+    return ClusterError(
+        f"a worker at {where} has cpclean {version}; here it is {__version__}.",
+        "Install the same version everywhere: results must not depend on who computes them.",
+        field="cluster",
+    )
+
+
+def _gone(address: str) -> ClusterError:
+    return ClusterError(
+        f"the Dask scheduler at {address} does not answer any more.",
+        "Nothing is lost: what was answered is kept here. Start the scheduler again and repeat "
+        "what was asked.",
+        field="cluster",
+    )

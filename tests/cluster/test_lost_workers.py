@@ -1,0 +1,217 @@
+"""Workers and schedulers that die, by SIGKILL to their process ids, at the worst moments."""
+
+import os
+import shutil
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from cleaning.small import problem
+from cluster.pieces import plus, slowly
+from cluster.test_dask_cluster import many_points
+from house import SRC
+
+from cpclean import CleaningSession, __version__, world_shares
+from cpclean.cluster.dask_cluster import DaskCluster, connected
+from cpclean.cluster.held import Held
+from cpclean.errors import ClusterError
+
+pytestmark = pytest.mark.slow
+
+
+def reached(commands, n_workers, **more) -> DaskCluster:
+    """A cluster of so many workers, all of which have come."""
+    commands.start_scheduler()
+    for _ in range(n_workers):
+        commands.start_worker()
+    cluster = connected(commands.address, least=1, **more)
+    cluster._client.wait_for_workers(n_workers, timeout=60)
+    return cluster
+
+
+def in_background(work):
+    """Begin some work; a function that waits for its result, or raises its error."""
+    found = {}
+
+    def run():
+        try:
+            found["result"] = work()
+        except BaseException as problem:
+            found["problem"] = problem
+
+    thread = threading.Thread(target=run)
+    thread.start()
+
+    def result(seconds=120):
+        thread.join(seconds)
+        assert not thread.is_alive(), "still waiting"
+        if "problem" in found:
+            raise found["problem"]
+        return found["result"]
+
+    return result
+
+
+def begun(folder, known=()):
+    """The process id of a worker that has begun a piece, other than those that are known."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        for one in folder.glob("begun-*"):
+            if (process := int(one.name.rpartition("-")[2])) not in known:
+                return process
+        time.sleep(0.02)
+    raise AssertionError("no piece was begun")
+
+
+def used_once(address):
+    """Work for a cluster whose workers may still be on their way."""
+    cluster = connected(address, least=1)
+    cluster._client.wait_for_workers(1, timeout=60)
+    cluster._count()
+    return cluster.map(plus, Held.of(1), pieces(1), "working")
+
+
+def pieces(number):
+    return [(np.array([one]),) for one in range(number)]
+
+
+def test_a_worker_is_killed_within_a_piece(commands, tmp_path):
+    cluster = reached(commands, 2)
+    held = Held.of((str(tmp_path), 100))
+    result = in_background(lambda: cluster.map(slowly, held, pieces(6), "working"))
+    os.kill(begun(tmp_path), signal.SIGKILL)
+    (tmp_path / "go").touch()
+    assert result() == [[100 + one] for one in range(6)]
+
+
+def test_all_workers_are_killed_twice_and_others_come(commands, tmp_path):
+    cluster = reached(commands, 2)
+    held = Held.of((str(tmp_path), 100))
+    result = in_background(lambda: cluster.map(slowly, held, pieces(6), "working"))
+    dead = set()
+    for _ in range(2):
+        begun(tmp_path, dead)
+        dead |= {one.pid for one in commands.workers}
+        commands.kill_workers()
+        commands.start_worker()
+    begun(tmp_path, dead)
+    (tmp_path / "go").touch()
+    assert result() == [[100 + one] for one in range(6)]
+
+
+def test_a_slow_worker_does_not_hold_up_the_order(commands, tmp_path):
+    cluster = reached(commands, 2)
+    result = in_background(
+        lambda: cluster.map(slowly, Held.of((str(tmp_path), 0)), pieces(3), "working")
+    )
+    stopped = begun(tmp_path)
+    os.kill(stopped, signal.SIGSTOP)
+    (tmp_path / "go").touch()
+    time.sleep(1.0)
+    os.kill(stopped, signal.SIGCONT)
+    assert result() == [[0], [1], [2]]
+
+
+def test_nobody_comes(commands):
+    cluster = reached(commands, 1, patience=2.0)
+    commands.kill_workers()
+    with pytest.raises(ClusterError, match=r"no worker for 2 seconds.*dask worker tcp://127"):
+        cluster.map(plus, Held.of(1), pieces(2), "working")
+    commands.start_worker()
+    assert cluster.map(plus, Held.of(1), pieces(2), "working") == [[1], [2]]
+
+
+def test_the_scheduler_is_killed_and_the_session_goes_on_with_another(commands):
+    data, _, k = problem(21)
+    points = many_points(data, 100)
+    session = CleaningSession(data, points, k, cluster=reached(commands, 1))
+    here = CleaningSession(data, points, k)
+    for _ in range(2):
+        question = session.ask()
+        assert question.row == here.ask().row
+        session.tell(question.row, candidate=0)
+        here.tell(question.row, candidate=0)
+    question, before = session.ask(), session.answers
+    os.kill(commands.scheduler.pid, signal.SIGKILL)
+    commands.scheduler.wait()
+    with pytest.raises(ClusterError, match=r"does not answer any more.*Nothing is lost"):
+        session.tell(question.row, candidate=0)
+    assert session.answers == before
+    commands.kill_workers()
+    again = CleaningSession(data, points, k, cluster=reached(commands, 1))
+    again.replay(before)
+    assert (again.ask().row, again.ask().gain) == (question.row, question.gain)
+
+
+def test_workers_are_killed_again_and_again_during_a_session(commands):
+    data, _, k = problem(21)
+    points = many_points(data, 200)
+    session = CleaningSession(data, points, k, cluster=reached(commands, 2))
+    here = CleaningSession(data, points, k)
+    over = threading.Event()
+
+    def chaos():
+        while not over.wait(0.4):
+            victim = commands.workers.pop(0)
+            os.kill(victim.pid, signal.SIGKILL)
+            victim.wait()
+            commands.start_worker()
+
+    thread = threading.Thread(target=chaos)
+    thread.start()
+    try:
+        for number in range(8):
+            question, own = session.ask(), here.ask()
+            if own is None:
+                assert question is None
+                break
+            assert (question.row, question.gain) == (own.row, own.gain)
+            session.tell(question.row, candidate=number % 2)
+            here.tell(own.row, candidate=number % 2)
+            assert session.certain.tolist() == here.certain.tolist()
+    finally:
+        over.set()
+        thread.join()
+
+
+def test_two_clients_share_a_cluster(commands):
+    from distributed import Client
+
+    reached(commands, 2)
+    data, _, k = problem(23)
+    points = many_points(data, 150)
+    expected = world_shares(data, points, k)
+
+    def ask_often():
+        with Client(commands.address, set_as_default=False) as client:
+            cluster = DaskCluster(client, least=1)
+            return [world_shares(data, points, k, cluster=cluster) for _ in range(3)]
+
+    both = [in_background(ask_often) for _ in range(2)]
+    for result in both:
+        assert all(np.array_equal(one, expected) for one in result())
+
+
+def test_a_worker_with_another_version_is_refused(commands, tmp_path):
+    other = tmp_path / "other"
+    shutil.copytree(
+        SRC / "cpclean", other / "cpclean", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    start = other / "cpclean" / "__init__.py"
+    start.write_text(start.read_text().replace(f'"{__version__}"', '"9.9.9"'))
+    commands.start_scheduler()
+    commands.start_worker(other)
+    with pytest.raises(ClusterError, match=rf"has cpclean 9\.9\.9; here it is {__version__}"):
+        used_once(commands.address)
+
+
+def test_a_worker_without_the_package_is_refused(commands, tmp_path):
+    commands.start_scheduler()
+    empty = tmp_path / "empty"
+    (empty / "cpclean").mkdir(parents=True)
+    (empty / "cpclean" / "__init__.py").write_text("raise ModuleNotFoundError('no cpclean')")
+    commands.start_worker(empty)
+    with pytest.raises(ClusterError, match=r"the worker at tcp.* has no cpclean.*Install"):
+        used_once(commands.address)
