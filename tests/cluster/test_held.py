@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from cluster.pieces import grown, plus
 
-from cpclean import __version__
 from cpclean.cluster import worker_tasks
 from cpclean.cluster.hands import HERE, Hands
 from cpclean.cluster.held import MOST_STEPS, Held
-from cpclean.cluster.worker_tasks import NotKept, Order, OtherVersion, packed, perform, unpacked
+from cpclean.cluster.worker_tasks import NotKept, Order, packed, perform, unpacked
 
 
 @pytest.fixture(autouse=True)
@@ -23,7 +22,7 @@ def empty_worker():
 def ordered(held, steps, numbers):
     whole = len(steps) == len(held.steps)
     order = Order(held.root.key, tuple(steps), whole, plus, (np.array(numbers),))
-    return unpacked(perform(__version__, packed(held.root.value), packed(order)))
+    return unpacked(perform(packed(held.root.value), packed(order)))
 
 
 def test_a_worker_repeats_the_steps_that_it_has_not_seen():
@@ -67,11 +66,6 @@ def test_a_long_way_begins_anew():
     after = held.then(grown, 1)
     assert (after.value, after.steps, after.root.value) == (MOST_STEPS + 1, (), MOST_STEPS + 1)
     assert after.key != held.key
-
-
-def test_another_version_does_nothing():
-    order = packed(Order("x", (), True, plus, (np.arange(2),)))
-    assert perform("0.0.0", packed(1), order) == OtherVersion(__version__)
 
 
 class Counting:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import atexit
 import logging
-import pkgutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,14 +17,12 @@ from typing import Any
 from uuid import uuid4
 from weakref import WeakKeyDictionary
 
+from cpclean import __version__
 from cpclean.cluster.held import Arrays, Held, Root
 from cpclean.cluster.worker_tasks import (
     NotKept,
     Order,
-    OtherVersion,
     packed,
-    perform,
-    root_bytes,
     unpacked,
 )
 from cpclean.errors import ClusterError
@@ -77,7 +74,6 @@ class DaskCluster:
         self.sent = self.received = 0
         self._roots: WeakKeyDictionary[Root[Any], list[Any]] = WeakKeyDictionary()
         self._threads, self._counted = 1, -COUNTED
-        self._checked: set[str] = set()  # workers that have the same version
         self._count()
 
     @property
@@ -174,11 +170,9 @@ class DaskCluster:
         )
 
     def _submitted(self, root: Any, order: bytes) -> Any:
-        from cpclean import __version__
-
         self.sent += len(order)
         key = f"cpclean-{uuid4().hex}"
-        return self._client.submit(perform, __version__, root, order, key=key, pure=False)
+        return self._client.submit(_on_worker, __version__, root, order, key=key, pure=False)
 
     def _wait(self, futures: dict[int, Any], done: int, follow: Follow) -> None:
         """Until all futures are finished, failed or cancelled."""
@@ -208,11 +202,16 @@ class DaskCluster:
             )
         return now if since is None else since
 
-    def _opened(self, content: Any) -> Any:
-        if isinstance(content, OtherVersion):
-            raise _unlike(self.address, content.version)
-        self.received += len(content)
-        return unpacked(content)
+    def _opened(self, content: bytes | tuple[str, str]) -> Any:
+        if isinstance(content, bytes):
+            self.received += len(content)
+            return unpacked(content)
+        worker, version = content
+        raise ClusterError(
+            f"the worker at {worker} has {version}; here it is cpclean {__version__}.",
+            "Install the same version everywhere: results must not depend on who computes them.",
+            field="cluster",
+        )
 
     def _sent_root(self, root: Root[Any]) -> list[Any]:
         """The tasks that hold a root, as many as pieces are worked on at once."""
@@ -228,38 +227,18 @@ class DaskCluster:
                 while len(futures) < self._threads:
                     self.sent += len(content)
                     key = f"cpclean-root-{uuid4().hex}"
-                    futures.append(self._client.submit(root_bytes, content, key=key, pure=False))
+                    futures.append(self._client.submit(bytes, content, key=key, pure=False))
         self._roots[root] = futures
         return futures
 
     # -- what can go wrong -----------------------------------------------------------------
 
     def _count(self) -> dict[str, int]:
-        """How many threads each worker has; those that are new must have the same package."""
+        """How many threads each worker has."""
         found: dict[str, int] = self._client.nthreads()
         self._threads = max(1, sum(found.values()))
         self._counted = time.monotonic()
-        new = [worker for worker in found if worker not in self._checked]
-        if new:
-            self._check_package(new)
-            self._checked.update(new)
         return found
-
-    def _check_package(self, workers: list[str]) -> None:
-        """Complain about workers without the package, which end when they receive work of it."""
-        from cpclean import __version__
-
-        name = "cpclean.__version__"
-        found = self._client.run(pkgutil.resolve_name, name, workers=workers, on_error="return")
-        for worker, one in found.items():
-            if isinstance(one, ModuleNotFoundError):
-                raise ClusterError(
-                    f"the worker at {worker} has no cpclean: {one}.",
-                    f"Install cpclean {__version__} on every worker.",
-                    field="cluster",
-                )
-            if isinstance(one, str) and one != __version__:
-                raise _unlike(worker, one)
 
     def _check_alive(self) -> None:
         if self._client.status != "running":
@@ -342,6 +321,28 @@ def connected(
     return _known[where]
 
 
+def _on_worker(version: str, root: bytes, order: bytes) -> Any:
+    """Run a piece of work; where the package is absent or another one, the worker and what it has.
+
+    It is sent as code: a worker that cannot import what it is sent ends without a word.
+    """
+    from distributed import get_worker
+
+    try:
+        import cpclean
+
+        if cpclean.__version__ == version:
+            from cpclean.cluster.worker_tasks import perform
+
+            return perform(root, order)
+        return get_worker().address, f"cpclean {cpclean.__version__}"
+    except ModuleNotFoundError as problem:
+        return get_worker().address, f"no cpclean ({problem})"
+
+
+_on_worker.__module__ = "__main__"  # which Dask never sends by name
+
+
 @atexit.register
 def close_all() -> None:
     """Leave all clusters that were reached by an address; workers that were started here end."""
@@ -367,16 +368,6 @@ def _bar_if_long(total: int, words: str) -> Iterator[Follow]:
     finally:
         if shown:
             shown[0].__exit__(None, None, None)
-
-
-def _unlike(where: str, version: str) -> ClusterError:
-    from cpclean import __version__
-
-    return ClusterError(
-        f"a worker at {where} has cpclean {version}; here it is {__version__}.",
-        "Install the same version everywhere: results must not depend on who computes them.",
-        field="cluster",
-    )
 
 
 def _gone(address: str) -> ClusterError:

@@ -28,13 +28,6 @@ class NotKept:
     """The worker has none of the values that the steps it was sent begin with."""
 
 
-@dataclass(frozen=True)
-class OtherVersion:
-    """The worker has another version of the package, and did nothing."""
-
-    version: str
-
-
 def packed(value: Any) -> bytes:
     """A value as it is sent."""
     return pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
@@ -43,11 +36,6 @@ def packed(value: Any) -> bytes:
 def unpacked(content: bytes) -> Any:
     """A value as it was sent, by those who work on the same cluster."""
     return pickle.loads(content)
-
-
-def root_bytes(content: bytes) -> bytes:
-    """The task whose result is a packed root: if the worker that has it is lost, it runs again."""
-    return content
 
 
 @dataclass(frozen=True)
@@ -71,15 +59,11 @@ class Order:
     arrays: tuple[Any, ...]
 
 
-def perform(version: str, root: bytes, order: bytes) -> bytes | OtherVersion:
-    """Do one piece of work; `order` is a packed Order, and so is the result packed.
+def perform(root: bytes, order: bytes) -> bytes:
+    """Do one piece of work; `order` is a packed Order, and the result is packed, too.
 
     The result depends on the value and the arrays alone, not on what the worker has done before.
     """
-    from cpclean import __version__
-
-    if version != __version__:
-        return OtherVersion(__version__)
     wanted: Order = unpacked(order)
     # One at a time, or two threads would make the same value; what is kept is never changed.
     with _lock:

@@ -43,7 +43,7 @@ def near_rows(
     [0, 1]
     """
     query = ask(data, X, model)
-    found = query.over_blocks(lambda _, __, near: near.rows, n_jobs)
+    found = query.over_blocks(lambda _, __, near: near.rows, Hands(n_jobs))
     return union(found)
 
 
