@@ -45,7 +45,7 @@ class KeptQuery:
     def of(cls, data: IncompleteDataset, X: object, model: Model) -> KeptQuery:
         """The question about points from a user, or as they were asked before."""
         asked = _with_bound(ask_both(data, X, model), rarest_known(data.unpinned))  # type: ignore[arg-type]
-        return cls(model, asked, _with_distances(asked))
+        return cls(model, asked, _with_distances(asked).remembering())
 
     @classmethod
     def among(
@@ -53,7 +53,7 @@ class KeptQuery:
     ) -> KeptQuery:
         """A question about all rows, asked of some of them, which `data` has as they are now."""
         query = replace(asked, rarest=rarest, drawn=None).among(rows, data)
-        return cls(model, query, query)
+        return cls(model, query, query.remembering())
 
     @property
     def data(self) -> IncompleteDataset:
@@ -111,9 +111,8 @@ class KeptQuery:
             if self.query.drawn is not None:
                 drawn = self.query.drawn.changed(data.sampled, row)
             else:
-                drawn = replace(
-                    ask_both(data, self.points, self.model).for_shares, rarest=after.rarest
-                )
+                shares = ask_both(data, self.points, self.model).for_shares
+                drawn = replace(shares, rarest=after.rarest).remembering()
             after = replace(after, drawn=drawn)
         if isinstance(after, PlainQuery) and after.metric == PRECOMPUTED:
             after = self._measured(after, row, candidate)

@@ -7,6 +7,7 @@
     near_scan                  the same in a table of files, piece by piece
     query, plain_query         a checked question, answered in blocks; about vectors and metrics
     leaf_query, leaf_rows      the same about leaves of trees; what that needs of a dataset
+    leaf_memory                what a kept question remembers among leaves
     mapped_query, mapped_rows  the same about rows that a fitted object maps
     blocks                     rows in blocks of neighbours
     prepared, kernel_arrays    what is computed once per dataset; the arrays that kernels read

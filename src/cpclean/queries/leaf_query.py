@@ -14,6 +14,7 @@ from cpclean.data.spaces.trees import Leaves
 from cpclean.data.threads import in_threads
 from cpclean.queries import _leaf_order, _leaves
 from cpclean.queries.kernel_arrays import Positions
+from cpclean.queries.leaf_memory import CloseBy, LeafMemory
 from cpclean.queries.leaf_rows import (
     PreparedLeaves,
     changed_leaves,
@@ -33,6 +34,7 @@ class LeafQuery(Query):
     """Points among the leaves of trees; distance is the number of trees that tell two apart."""
 
     prepared: PreparedLeaves
+    memory: LeafMemory | None = None  # of a question that is kept
     finds_rows: ClassVar[bool] = True
 
     @classmethod
@@ -66,10 +68,13 @@ class LeafQuery(Query):
         if near is not None:
             found = _leaf_order.positions(rows, points, near.ptr, near.rows, near.reach, want_rank)
             return Positions(*found), None
-        *found, radius = _leaf_order.close_positions(
-            rows, points, self.n_neighbors, slack, want_rank
-        )
-        return Positions(*found), radius
+        if self.memory is not None and not want_rank:
+            close = self.memory.positions(rows, points, self.n_neighbors, slack)
+        else:
+            close = CloseBy(
+                *_leaf_order.close_positions(rows, points, self.n_neighbors, slack, want_rank)
+            )
+        return close.positions, close.radius
 
     def extremes(self, points: Leaves, near: Near) -> tuple[Ints, Ints]:
         assert near.far is not None, "among leaves, ends are found with the near rows"
@@ -96,15 +101,19 @@ class LeafQuery(Query):
 
     def counting(self) -> LeafQuery:
         rows = self.prepared.rows._replace(weights=np.ones(len(self.prepared.rows.weights)))
-        return replace(self, prepared=replace(self.prepared, rows=frozen(rows)))
+        return replace(self, prepared=replace(self.prepared, rows=frozen(rows)), memory=None)
+
+    def remembering(self) -> LeafQuery:
+        return replace(super().remembering(), memory=LeafMemory())
 
     def changed(self, data: IncompleteDataset, row: int) -> LeafQuery:
         prepared = changed_leaves(self.prepared, data, row)
         set_prepared_leaves(data, prepared)
-        return replace(self, data=data, prepared=prepared, drawn=None)
+        memory = None if self.memory is None else self.memory.after(row)
+        return replace(self, data=data, prepared=prepared, drawn=None, memory=memory)
 
     def alone_among(self, rows: Ints, data: IncompleteDataset) -> LeafQuery:
-        return replace(self, data=data, prepared=prepared_leaves(data), drawn=None)
+        return replace(self, data=data, prepared=prepared_leaves(data), drawn=None, memory=None)
 
     def keep_prepared(self) -> None:
         set_prepared_leaves(self.data, self.prepared)

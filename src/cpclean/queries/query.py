@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -119,6 +119,10 @@ class Query(ABC):
         """The same question about other vectors."""
         drawn = None if self.drawn is None else self.drawn.about(vectors)
         return replace(self, vectors=vectors, drawn=drawn)
+
+    def remembering(self) -> Self:
+        """The same, to be asked again when rows have changed: it may keep what it finds."""
+        return self if self.drawn is None else replace(self, drawn=self.drawn.remembering())
 
     def for_neighbors(self, n_neighbors: int) -> Query:
         """The same question with another number of nearest rows that vote."""
