@@ -1,6 +1,7 @@
 """Cleaning: which row to ask about next, what an answer changes, and when to stop.
 
     session, session_looks  CleaningSession: asking and answering; what it shows of itself
+    streamed_session       the same over files, of which the rows that matter are gathered
     view                   all that other rooms read of a session
     question, costs        a question and its reasons; all questions, and what they cost
     strategies, settings   which question comes first; when to stop

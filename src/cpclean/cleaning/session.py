@@ -30,11 +30,13 @@ from cpclean.cleaning.settings import (
 )
 from cpclean.cleaning.state import Record, State
 from cpclean.cleaning.strategies import plan_named
+from cpclean.cleaning.streamed_session import StreamedSession
 from cpclean.cleaning.subject import subject_of
 from cpclean.cleaning.view import Limits, SessionView, Setup
 from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.points import Points
 from cpclean.data.rows import is_whole
+from cpclean.data.streamed.streamed_table import StreamedTable
 from cpclean.errors import CPCleanError
 from cpclean.progress_bar import Shown
 from cpclean.queries.model import Metric, Model, hands_for
@@ -51,7 +53,7 @@ class CleaningSession(SessionLooks):
 
     Parameters
     ----------
-    data : IncompleteTable or IncompleteDataset
+    data : IncompleteTable, IncompleteDataset, or StreamedTable (it makes a `StreamedSession`)
     X_val : frame with the table's columns, array of shape (n_points, n_features), or Points
         Validation points; with metric "precomputed", their distances to all candidates. A table's
         label column may be among the columns; it is ignored. A point may have holes: see below.
@@ -64,16 +66,12 @@ class CleaningSession(SessionLooks):
     random_state : int, optional
         Seed of strategy "random"; drawn if None. It is an attribute of the session: pass it to a
         session that is to replay the answers of this one.
-    metric : str or callable
-        As in `world_shares`.
+    metric : as in `world_shares`
     costs : array of shape (n_rows,), or dict from column to cost, optional
         For strategies "cost" and "cells". With a dict, a row costs the sum of its holes.
-    budget : int, optional
-        Stop after this many answers, corrections included.
-    target_share : float
-        Stop when this share of the validation points is settled.
-    min_gain : float
-        Stop when no question has an expected gain of at least this, in nats.
+    budget, target_share, min_gain : int, float and float, optional
+        Stop after this many answers, corrections included; when this share of the validation points
+        is settled; when no question has an expected gain of at least this, in nats.
     sure : float, optional
         A level between 0.5 and 1, such as 0.95: a point is settled when it is certain or that sure,
         and gains count only points that are not settled. Without it, only certain points are
@@ -93,10 +91,8 @@ class CleaningSession(SessionLooks):
         All answers, skips and refits so far, in plain values that can be saved as JSON.
     history : list of Record
         One record for each answer.
-    stopped : str or None
-        Why there is nothing more to ask, in words.
-    done : bool
-        Whether there is nothing more to ask.
+    stopped, done : str or None, and bool
+        Why there is nothing more to ask, in words, and whether that is so.
 
     Notes
     -----
@@ -129,6 +125,11 @@ class CleaningSession(SessionLooks):
     >>> session.stopped
     'all validation points are certain'
     """
+
+    def __new__(cls, data: Any = None, *args: Any, **options: Any) -> Any:
+        if isinstance(data, StreamedTable):
+            return StreamedSession(cls, data, *args, **options)
+        return super().__new__(cls)
 
     def __init__(
         self,

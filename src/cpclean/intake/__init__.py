@@ -7,6 +7,7 @@
     same_rows                           rows that are in two files
     notes, remarks, sentences           what there is to say about a file, and how it is said
     typed_values, typed_repairs         values and candidates that a person types
+    cleaned_files                       the cleaned files of a table that is larger than memory
     textfile, writing, cleaned          the cleaned table, with every other byte as it was
 
 The commands and the page both come this way.

@@ -156,15 +156,27 @@ def gather(
     points = X if isinstance(X, Points) else table.points(X)
     model = checked_model(table, n_neighbors, metric)
     wider = replace(model, n_neighbors=model.n_neighbors + spare)
+    found = scanned(table, points, wider, n_jobs, progress)
+    assert found.rows is not None, "a table has rows"
+    return table.table_of(found.rows, found.facts)
+
+
+def scanned(
+    table: StreamedTable,
+    points: Points,
+    model: Model,
+    n_jobs: int | None = None,
+    progress: Shown = None,
+) -> NearRows:
+    """The rows of all pieces that can be near some points, one piece after the other."""
     found = NearRows()
     with progress_bar(table.n_rows, "finding near rows", shown=progress) as follow:
         for piece in table.pieces:
             facts = found.facts
-            more = scan(table.recipe, piece, points, wider, found.rows, n_jobs)
+            more = scan(table.recipe, piece, points, model, found.rows, n_jobs)
             found = NearRows(more.rows, facts.and_(more.facts))
             follow(found.facts.n_rows)
-    assert found.rows is not None, "a table has rows"
-    return table.table_of(found.rows, found.facts)
+    return found if found.rows is None else replace(found, rows=table.marked(found.rows))
 
 
 def checked_model(table: StreamedTable, n_neighbors: Any, metric: Metric | None) -> Model:

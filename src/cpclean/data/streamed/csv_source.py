@@ -108,10 +108,12 @@ class CsvSource:
 
     def content(self, piece: Piece) -> bytes:
         """The bytes of a piece, with the header of its file in front."""
-        (part,) = piece.parts
-        begin, end = self.parts[piece.file][part : part + 2]
-        content = _read(self.filesystem, self.files[piece.file], begin, end)
-        return self.headers[piece.file] + content
+        return self.part(piece.file, *piece.parts)
+
+    def part(self, file: int, part: int) -> bytes:
+        """The bytes of a part of a file, with the header in front."""
+        begin, end = self.parts[file][part : part + 2]
+        return self.headers[file] + _read(self.filesystem, self.files[file], begin, end)
 
     def current_mark(self) -> SourceMark:
         """As in `TableSource`."""

@@ -179,11 +179,11 @@ def _second_look(
 
 def counted(
     recipe: RowRecipe, limits: dict[int, Floats], progress: Shown
-) -> tuple[ClassCounts, int]:
-    """How many values lie where, by class, and how many rows are to be drawn; one pass."""
+) -> tuple[ClassCounts, int, int]:
+    """How many values lie where, by class; how many rows have candidates, and are to be drawn."""
     reader = recipe.reader
     counts = ClassCounts(recipe.columns, len(recipe.classes), limits)
-    sizes, n_drawn = recipe.sizes().tolist(), 0
+    sizes, n_open, n_drawn = recipe.sizes().tolist(), 0, 0
     size = rows_at_once(recipe.memory, len(reader.names))
     with progress_bar(n_rows(reader.source), "counting values", shown=progress) as follow:
         for batch in read_all(reader, reader.source.pieces, size, follow):
@@ -192,5 +192,6 @@ def counted(
             for column, own in zip(batch.columns, sizes, strict=True):
                 if own > 1:
                     candidates[column.missing] *= own
+            n_open += int((candidates > 1).sum())
             n_drawn += int((candidates > recipe.drawing.most_written).sum())
-    return counts, n_drawn
+    return counts, n_open, n_drawn

@@ -77,29 +77,49 @@ class ParquetSource:
         import pyarrow as pa  # type: ignore[import-untyped, unused-ignore]
 
         path, folders = self.files[piece.file], self.folders[piece.file]
-        mark, _ = _outline(self.filesystem, path)
-        check_same(self.mark.files[piece.file], mark)
         inside = [name for name in names if name not in folders]
-        with _opened(self.filesystem, path) as file:
+        with self.opened(piece.file) as file:
             for group in piece.parts:
                 batches = file.iter_batches(size, [group], inside, use_threads=False)
                 while True:
                     try:
                         batch = next(batches, None)
                     except (OSError, pa.ArrowException) as problem:
-                        raise TableError(
-                            f"row group {group} of file {path!r} cannot be read: "
-                            f"{str(problem).strip().rstrip('.')}. The file may be damaged; get it "
-                            "anew, or leave it out."
-                        ) from problem
+                        raise _damaged(path, group, problem) from problem
                     if batch is None:
                         break
                     yield _with_folders(batch, folders, names)
+
+    def opened(self, file: int) -> Any:
+        """A file of pyarrow, if it is still the one that was read."""
+        mark, _ = _outline(self.filesystem, self.files[file])
+        check_same(self.mark.files[file], mark)
+        return _opened(self.filesystem, self.files[file])
+
+    def row_group(self, opened: Any, file: int, group: int) -> Any:
+        """All columns of a row group."""
+        import pyarrow as pa
+
+        try:
+            return opened.read_row_group(group, use_threads=False)
+        except (OSError, pa.ArrowException) as problem:
+            raise _damaged(self.files[file], group, problem) from problem
 
     def current_mark(self) -> SourceMark:
         """As in `TableSource`."""
         found = [_outline(self.filesystem, path) for path in self.files]
         return SourceMark(tuple(mark for mark, _ in found), _told(found[0][1]))
+
+
+def _reason(problem: Exception) -> str:
+    return " ".join(str(problem).split()).rstrip(".")
+
+
+def _damaged(path: str, group: int, problem: Exception) -> TableError:
+    return TableError(
+        f"row group {group} of file {path!r} cannot be read: {_reason(problem)}. "
+        "The file may be damaged; get it anew, or leave it out."
+    )
 
 
 def _opened(filesystem: Any, path: str) -> Any:
@@ -118,7 +138,7 @@ def _opened(filesystem: Any, path: str) -> Any:
                 f"file {path!r} is empty: it has 0 bytes. Leave it out, or write it anew."
             ) from problem
         raise TableError(
-            f"file {path!r} cannot be read as Parquet: {str(problem).strip().rstrip('.')}."
+            f"file {path!r} cannot be read as Parquet: {_reason(problem)}."
         ) from problem
 
 

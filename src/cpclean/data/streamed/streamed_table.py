@@ -86,6 +86,8 @@ class StreamedTable:
         The feature columns.
     classes : ndarray
         The labels, sorted.
+    n_dirty, n_open, n_drawn : int
+        Rows with a hole, with more than one candidate, and with so many that they are drawn.
     columns : tuple of Column
         They say what was found in the columns, and have no rows.
     report : tuple of ColumnReport
@@ -208,7 +210,7 @@ class StreamedTable:
             self.column_values,
             self.recipe.counts.as_one_class(),
         )
-        counts, self.n_drawn = counted(self.recipe, self._limits(lists), progress)
+        counts, self.n_open, self.n_drawn = counted(self.recipe, self._limits(lists), progress)
         self.recipe = replace(self.recipe, counts=counts)
         self.completer = self.completer.seeing(counts.as_one_class())
         if leaves is not None:
@@ -279,7 +281,7 @@ class StreamedTable:
             there = np.concatenate([np.empty(0, np.int64), *(one.numbers for one in parts)])
             lacking = np.setdiff1d(wanted, there).tolist()
             raise UnknownRowError(f"row {offenders(lacking)} has no label and was left out.")
-        return self._marked(SomeRows.joined(parts))
+        return self.marked(SomeRows.joined(parts))
 
     def check(self) -> None:
         """Refuse files that have changed since the table was made."""
@@ -292,7 +294,7 @@ class StreamedTable:
         """A table of one row that reads and encodes points as this table does."""
         for piece in self.pieces:
             for batch in self.recipe.reader.batches(piece, 1):
-                rows = self._marked(self.recipe.encoded(batch))
+                rows = self.marked(self.recipe.encoded(batch))
                 return self.table_of(rows, WholeFacts(n_rows=self.n_rows))
         raise TableError("the files have no rows.")
 
@@ -334,7 +336,7 @@ class StreamedTable:
 
     # -- plumbing --------------------------------------------------------------------------
 
-    def _marked(self, rows: SomeRows) -> SomeRows:
+    def marked(self, rows: SomeRows) -> SomeRows:
         """Rows whose columns say what the whole columns are."""
         columns = tuple(
             replace(like, values=own.values)

@@ -1,0 +1,264 @@
+"""The cleaned files of a large table: written file by file, part by part, known cells changed.
+
+A Parquet file keeps its schema, row groups and compression, a text file every other byte. Files
+without a known cell are copied as they are. What is written stands under another name until it is
+complete, so that a full disk or Ctrl-C leaves no half of a file; the original files are only read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cpclean.data.streamed.csv_source import CsvSource
+from cpclean.data.streamed.parquet_source import ParquetSource
+from cpclean.data.streamed.pieces import Piece
+from cpclean.data.streamed.row_recipe import SomeRows
+from cpclean.data.streamed.streamed_table import StreamedTable
+from cpclean.data.values import is_mark
+from cpclean.data.whole_facts import WholeFacts
+from cpclean.errors import CPCleanError, TableError
+from cpclean.intake.textfile import TextFile
+from cpclean.intake.writing import KnownCells, text_with
+from cpclean.progress_bar import Shown, progress_bar
+
+_COPIED = 1 << 22
+
+
+def write_files(
+    table: StreamedTable,
+    known: Mapping[int, Mapping[str, Any]],
+    folder: str | os.PathLike[str],
+    progress: Shown = None,
+) -> list[Path]:
+    """Write the files of a table anew, with known cells in place of what stands there.
+
+    Parameters
+    ----------
+    table : StreamedTable
+    known : dict from row to dict from column to value
+        Rows are numbered as in the table of all files; values are as a person knows them.
+    folder : path
+        Where the files are written, with the names that they have. It must not be where they are.
+    progress : bool, or function of words and a share, optional
+
+    Returns
+    -------
+    list of Path
+        The files, in the order of the table.
+    """
+    table.check()
+    into = Path(folder).expanduser()
+    targets = _targets(table, into)
+    cells = [_known_of(known, piece) for piece in table.pieces]
+    with progress_bar(len(targets), "writing files", shown=progress) as follow:
+        for number, target in enumerate(targets):
+            own = {
+                piece: found
+                for piece, found in zip(table.pieces, cells, strict=True)
+                if piece.file == number
+            }
+            _write(table, number, own, target)
+            follow(number + 1)
+    return targets
+
+
+def _targets(table: StreamedTable, folder: Path) -> list[Path]:
+    files = table.source.files
+    base = os.path.commonpath([os.path.dirname(one) for one in files])
+    targets = [folder / os.path.relpath(one, base or ".") for one in files]
+    same = [one for one, file in zip(targets, files, strict=True) if one.absolute() == Path(file)]
+    if same:
+        raise TableError(
+            f"the cleaned files must be in another folder than the original ones; {str(folder)!r} "
+            "is where they are."
+        )
+    there = [one for one in targets if one.exists()]
+    if there:
+        raise TableError(
+            f"file {str(there[0])!r} is there already. Name a new folder, or remove it first."
+        )
+    return targets
+
+
+def _known_of(known: Mapping[int, Mapping[str, Any]], piece: Piece) -> KnownCells:
+    """The known cells of a piece, by column and by place in the piece."""
+    found: KnownCells = {}
+    for row, values in known.items():
+        if piece.first <= row < piece.first + piece.n_rows:
+            for name, value in values.items():
+                if not is_mark(value):  # "other" stands for no value that could be written
+                    found.setdefault(name, {})[row - piece.first] = value
+    return found
+
+
+def _write(
+    table: StreamedTable, number: int, cells: Mapping[Piece, KnownCells], target: Path
+) -> None:
+    part = target.with_name(f".{target.name}.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if not any(cells.values()):
+            _copied(table, number, part)
+        elif isinstance(table.source, ParquetSource):
+            _parquet(table, table.source, number, cells, part)
+        else:
+            assert isinstance(table.source, CsvSource)
+            _text(table, table.source, number, cells, part)
+        os.replace(part, target)
+    except OSError as problem:
+        raise CPCleanError(
+            f"file {str(target)!r} could not be written: {problem.strerror or problem}. The "
+            "original files are as they were, and files that were complete before stay."
+        ) from problem
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _copied(table: StreamedTable, number: int, part: Path) -> None:
+    source = table.source
+    assert isinstance(source, ParquetSource | CsvSource)
+    with source.filesystem.open_input_stream(source.files[number]) as old, part.open("wb") as new:
+        while block := old.read(_COPIED):
+            new.write(block)
+
+
+# -- Parquet ---------------------------------------------------------------------------------------
+
+
+def _parquet(
+    table: StreamedTable,
+    source: ParquetSource,
+    number: int,
+    cells: Mapping[Piece, KnownCells],
+    part: Path,
+) -> None:
+    import pyarrow.parquet as pq  # type: ignore[import-untyped, unused-ignore]
+
+    columns = dict(zip(table.names, table.columns, strict=True))
+    with source.opened(number) as file:
+        about = file.metadata
+        first_group = map(about.row_group(0).column, range(about.num_columns))
+        packed = {one.path_in_schema: one.compression for one in first_group}
+        with pq.ParquetWriter(str(part), file.schema_arrow, compression=packed) as writer:
+            for piece, own in cells.items():
+                first = 0
+                for group in piece.parts:
+                    rows = source.row_group(file, number, group)
+                    inside = {
+                        name: {
+                            place - first: columns[name].stored(value)
+                            for place, value in values.items()
+                            if first <= place < first + len(rows)
+                        }
+                        for name, values in own.items()
+                    }
+                    for name, values in inside.items():
+                        if values:
+                            rows = _changed(rows, name, values, columns[name], piece.first + first)
+                    writer.write_table(rows, row_group_size=max(1, len(rows)))
+                    first += len(rows)
+
+
+def _changed(rows: Any, name: str, values: Mapping[int, Any], column: Any, start: int) -> Any:
+    """A table with other values in some cells of a column, of the same type."""
+    import pyarrow as pa  # type: ignore[import-untyped, unused-ignore]
+    import pyarrow.compute as pc  # type: ignore[import-untyped, unused-ignore]
+
+    if name not in rows.column_names:
+        raise TableError(
+            f"column {name!r} is in the names of the folders, and cannot be written for one row.",
+            column=name,
+        )
+    number = rows.column_names.index(name)
+    field, old = rows.schema.field(number), rows.column(number)
+    plain = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+    new = []
+    for place, stored in values.items():
+        try:
+            new.append(_as_type(column.shown(stored), plain))
+        except (pa.ArrowException, ValueError, TypeError, OverflowError) as problem:
+            raise TableError(
+                f"the value {column.shown(stored)!r} of row {start + place}, column {name!r}, does "
+                f"not fit into a column of type {plain}: {problem}. Undo this answer, or convert "
+                "the column in the files.",
+                column=name,
+                rows=[start + place],
+            ) from problem
+    mask = np.zeros(len(rows), dtype=bool)
+    order = sorted(range(len(new)), key=list(values).__getitem__)
+    mask[list(values)] = True
+    whole = pa.concat_arrays(old.cast(plain).chunks) if old.num_chunks else pa.array([], plain)
+    made = pc.replace_with_mask(whole, mask, pa.array([new[one] for one in order], plain))
+    if pa.types.is_dictionary(field.type):
+        made = made.dictionary_encode().cast(field.type)
+    return rows.set_column(number, field, made)
+
+
+def _as_type(value: Any, kind: Any) -> Any:
+    """A value as a column of a type takes it."""
+    import pyarrow as pa
+
+    if pa.types.is_integer(kind) and isinstance(value, float):
+        if not value.is_integer():
+            raise ValueError("it is no whole number")
+        value = int(value)
+    if pa.types.is_boolean(kind) and not isinstance(value, bool):
+        value = bool(value)
+    if pa.types.is_date(kind) and isinstance(value, datetime):
+        value = value.date()
+    if pa.types.is_decimal(kind):
+        from decimal import Decimal
+
+        value = Decimal(str(value))
+    pa.scalar(value, kind)
+    return value
+
+
+# -- text ------------------------------------------------------------------------------------------
+
+
+def _text(
+    table: StreamedTable,
+    source: CsvSource,
+    number: int,
+    cells: Mapping[Piece, KnownCells],
+    part: Path,
+) -> None:
+    with part.open("wb") as new:
+        new.write(source.headers[number])
+        for content in _parts_of_text(table, source, number, cells):
+            new.write(content)
+
+
+def _parts_of_text(
+    table: StreamedTable, source: CsvSource, number: int, cells: Mapping[Piece, KnownCells]
+) -> Iterator[bytes]:
+    by_part = {piece.parts[0]: piece for piece in cells}
+    header = source.headers[number]
+    for at in range(len(source.parts[number]) - 1):
+        piece = by_part.get(at)
+        content = source.part(number, at)
+        known = {} if piece is None else cells[piece]
+        if piece is None or not known:
+            yield content[len(header) :]
+            continue
+        lots = list(table.recipe.rows(piece))
+        rows = table.marked(SomeRows.joined(lots))
+        own = table.table_of(rows, WholeFacts())
+        (frame,) = source.frames(piece, source.names, piece.n_rows)
+        suffix = ".tsv" if source.files[number].lower().endswith(".tsv") else ".csv"
+        text = TextFile(content, "\t" if suffix == ".tsv" else ",", suffix=suffix)
+        made = text_with(text, frame, own, (rows.numbers - piece.first).tolist(), known)
+        if made is None:
+            raise TableError(
+                f"known cells cannot be written into file {source.files[number]!r}: its cells are "
+                "not where they are expected, in the rows from row "
+                f"{piece.first:,} of the table on."
+            )
+        yield made.content[len(header) :]

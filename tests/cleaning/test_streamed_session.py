@@ -1,0 +1,177 @@
+"""Sessions over files are, step by step, those over the same table in memory."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamed_files import FEATURES, as_arrow, mixed_frame, write_parquet
+
+from cpclean import CleaningSession, CPCleanError, IncompleteTable, StreamedTable
+from cpclean.cleaning.streamed_session import FileQuestion, StreamedSession
+
+
+def both(
+    seed: int, folder: Path, n_rows: int = 90, n_points: int = 5, **options: Any
+) -> tuple[Any, CleaningSession]:
+    """A session over files, and one over the table in memory."""
+    frame = mixed_frame(seed, n_rows)
+    points = as_arrow(mixed_frame(500 + seed, n_points).drop(columns="y"))
+    streamed = StreamedTable(write_parquet(frame, folder, 2, 11), "y", memory=2**20)
+    table = IncompleteTable(as_arrow(frame), "y")
+    assert streamed.n_open == len(table.dataset.dirty_rows)
+    options.setdefault("random_state", 0)
+    return (
+        CleaningSession(streamed, points, **options),
+        CleaningSession(table, points, **options),
+    )
+
+
+def assert_same_state(one: Any, two: CleaningSession) -> None:
+    assert one.certain.tolist() == two.certain.tolist()
+    assert one.settled_share == two.settled_share
+    assert one.mean_entropy == two.mean_entropy
+    assert one.answers == two.answers
+    assert one.known == two.known
+    gains = two.gains()
+    assert one.gains().tolist() == gains[one.near_rows].tolist()
+    assert set(np.flatnonzero(gains).tolist()) <= set(one.near_rows.tolist())
+    assert [(each.row, each.gain, each.kind) for each in one.history] == [
+        (each.row, each.gain, each.kind) for each in two.history
+    ]
+
+
+def far_value(rng: np.random.Generator, table: IncompleteTable, row: int) -> dict[str, Any]:
+    """A value for a hole of a row, or for any cell: often one that is no candidate."""
+    names = [name for name, value in table.row(row).items() if value is None] or FEATURES
+    name = str(rng.choice(names))
+    choices: dict[str, list[Any]] = {
+        "grade": [0.0, 3.0, 40.0, -25.0],
+        "size": [0.0, 5000.0, -9999.0],
+        "city": ["Ulm", "Rom"],
+        "since": ["2020-02-01", "2031-01-01"],
+        "member": [True, False],
+    }
+    return {name: choices[name][rng.integers(len(choices[name]))]}
+
+
+def walk(seed: int, folder: Path, steps: int, **options: Any) -> None:
+    """Random answers, skips and undos."""
+    one, two = both(seed, folder, **options)
+    rng, table = np.random.default_rng(seed), two.view.table
+    assert table is not None
+    for _ in range(steps):
+        asked, expected = one.ask(), two.ask()
+        assert (asked is None) == (expected is None)
+        if asked is not None and expected is not None:
+            assert (asked.row, asked.gain) == (expected.row, expected.gain)
+            assert asked.candidates == expected.candidates
+        chance = rng.random()
+        row = int(rng.integers(table.n_rows)) if asked is None or chance < 0.4 else asked.row
+        if chance > 0.9 and one.answers:
+            one.undo()
+            two.undo()
+        elif chance > 0.8:
+            one.skip(row)
+            two.skip(row)
+        elif chance < 0.6:
+            value = far_value(rng, table, row)
+            told = one.tell(row, value=value), two.tell(row, value=value)
+            assert told[0].kind == told[1].kind
+            assert told[0].certain_share == told[1].certain_share
+        elif asked is not None:
+            number = int(rng.integers(len(asked.candidates)))
+            one.tell(**asked.answer(number))
+            two.tell(**asked.answer(number))
+        assert_same_state(one, two)
+
+
+def test_a_session_over_files_is_the_one_in_memory(tmp_path: Path) -> None:
+    one, two = both(0, tmp_path)
+    assert isinstance(one, StreamedSession)
+    while not two.done:
+        asked, expected = one.ask(), two.ask()
+        assert isinstance(asked, FileQuestion)
+        assert expected is not None
+        assert (asked.row, asked.gain) == (expected.row, expected.gain)
+        assert asked.candidates == expected.candidates
+        assert asked.why.points.tolist() == expected.why.points.tolist()
+        assert one.table.where(asked.row) == (asked.file, asked.row_in_file)
+        one.tell(**asked.answer(0))
+        two.tell(**expected.answer(0))
+        assert_same_state(one, two)
+    assert one.done
+    assert one.stopped == two.stopped
+    assert one.effort() == two.effort()
+    assert [each.row for each in one.ask(3)] == [each.row for each in two.ask(3)]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_surprising_answers_about_any_row(seed: int, tmp_path: Path) -> None:
+    walk(seed, tmp_path, 12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("group", range(4))
+def test_many_surprising_answers(group: int, tmp_path: Path) -> None:
+    for seed in range(4):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        options = [{}, {"n_neighbors": 1}, {"sure": 0.9}, {"n_neighbors": 5}][group]
+        walk(20 + 10 * group + seed, folder, 18, n_points=3, **options)
+
+
+def test_rows_that_go_away_make_room_for_rows_that_were_not_gathered(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"x": [float(one) for one in range(60)], "y": list("abc") * 20})
+    frame.loc[50, "x"] = None
+    frame["z"] = 0.5
+    frame.loc[3, "z"] = 0.6
+    points = pd.DataFrame({"x": [0.1, 57.0], "z": [0.5, 0.5]})
+    streamed = StreamedTable(write_parquet(frame, tmp_path, 1, 7), "y")
+    one = CleaningSession(streamed, points, n_neighbors=1)
+    two = CleaningSession(IncompleteTable(as_arrow(frame), "y"), points, n_neighbors=1)
+    assert not {2, 4} & set(one.near_rows.tolist())
+    for row in (0, 1, 4, 2):  # one after the other leaves the first point
+        for session in (one, two):
+            session.tell(row, value={"x": 30.0 + row})
+        assert_same_state(one, two)
+        assert one.view.labels.tolist() == two.view.labels.tolist()
+    assert 5 in one.near_rows  # nobody told anything about it: it was gathered again
+    one.undo(4)
+    two.undo(4)
+    assert_same_state(one, two)
+
+
+def test_answers_can_be_saved_and_repeated(tmp_path: Path) -> None:
+    one, two = both(5, tmp_path)
+    rng, table = np.random.default_rng(5), two.view.table
+    assert table is not None
+    for row in (3, 60, 41):
+        value = far_value(rng, table, row)
+        one.tell(row, value=value)
+    saved = json.loads(json.dumps(one.answers))
+    again, _ = both(5, tmp_path)
+    again.replay(saved)
+    two.replay(saved)
+    assert_same_state(again, two)
+    assert_same_state(pickle.loads(pickle.dumps(one)), two)
+    with pytest.raises(KeyError, match="row must be an int"):
+        again.replay([{"row": 4, "skip": True}, {"row": 10**6, "skip": True}])
+    assert again.answers == saved
+    assert repr(again).startswith("StreamedSession(3 answers")
+
+
+def test_what_needs_all_rows_is_refused(tmp_path: Path) -> None:
+    one, _ = both(6, tmp_path)
+    for method in ("world", "classifier"):
+        with pytest.raises(CPCleanError, match="Write the cleaned files"):
+            getattr(one, method)()
+    with pytest.raises(CPCleanError, match="refit learns from all rows"):
+        one.refit()
+    with pytest.raises(CPCleanError, match="costs in a session over files must be a dict"):
+        CleaningSession(one.table, one._points, costs=[1.0] * 90, strategy="cost")
