@@ -25,7 +25,11 @@ def local():
 
     with (
         LocalCluster(
-            2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, silence_logs=40
+            2,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            silence_logs=40,
         ) as started,
         Client(started, set_as_default=False) as client,
     ):

@@ -138,9 +138,14 @@ def test_the_scheduler_is_killed_and_the_session_goes_on_with_another(commands):
         session.tell(question.row, candidate=0)
     assert session.answers == before
     commands.kill_workers()
-    again = CleaningSession(data, points, k, cluster=reached(commands, 1))
+    commands.start_scheduler(port=int(commands.address.rpartition(":")[2]))
+    commands.start_worker()
+    again = CleaningSession(data, points, k, cluster=commands.address)
     again.replay(before)
     assert (again.ask().row, again.ask().gain) == (question.row, question.gain)
+    session.tell(question.row, candidate=0)  # the same session goes on, too
+    again.tell(question.row, candidate=0)
+    assert session.certain.tolist() == again.certain.tolist()
 
 
 def test_workers_are_killed_again_and_again_during_a_session(commands):

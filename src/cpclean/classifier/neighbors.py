@@ -323,15 +323,17 @@ class CertainKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         asked = (self.n_neighbors_ if auto else self.n_neighbors, self.metric)
         hands = {"n_jobs": self.n_jobs, "cluster": cluster}
         found = [
-            query(self._near(part, self.dataset_), part, *asked, **hands) for part in self._parts(X)
+            query(self._near(part, self.dataset_, cluster), part, *asked, **hands)
+            for part in self._parts(X)
         ]
         return np.concatenate(found)
 
-    def _near(self, points: Points, data: Any) -> Any:
+    def _near(self, points: Points, data: Any, cluster: Any = None) -> Any:
         """The data; of a table of files, the rows that matter to the points, in the same form."""
         if self._files is None:
             return data
-        found = gather(self._files, points, self.n_neighbors_, self.metric, n_jobs=self.n_jobs)
+        hands = {"n_jobs": self.n_jobs, "cluster": cluster}
+        found = gather(self._files, points, self.n_neighbors_, self.metric, **hands)
         return found.dataset if isinstance(data, IncompleteDataset) else found
 
     def _parts(self, X: Any) -> Iterator[Points]:

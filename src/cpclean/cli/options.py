@@ -52,6 +52,7 @@ class Training:
     drop_empty: bool = False
     max_exact: int | None = None
     draws: int | None = None
+    cluster: str | None = None
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,13 @@ def _training_options(command: Command, *, required: bool, paper: bool | None) -
         *_model_options(PAPER_SPACE if paper else usual),
         *_reading_options(),
         *_draws_options(),
-    )
+        click.option(
+            "--cluster", metavar="ADDRESS",
+            help="Let the workers behind a Dask scheduler look at the points: its address, such as "
+            "tcp://10.0.0.5:8786, or `local` for processes on this machine. The results are the "
+            "same.",
+        ),
+    )  # fmt: skip
 
 
 def _model_options(usual: str) -> list[Command]:

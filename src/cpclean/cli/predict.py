@@ -65,10 +65,11 @@ def check(
     model = model_of(task, training)
     asked = (task.dataset, task.points, model.n_neighbors, model.metric)
     classes = task.dataset.classes
+    cluster = training.cluster
     with working("Looking at the predictions"):
-        possible = possible_labels(*asked)
-        shares, level = world_shares(*asked), level_of(sure) or LEVEL
-        reached = sure_by(shares, task.dataset, task.points, model, level)
+        possible = possible_labels(*asked, cluster=cluster)
+        shares, level = world_shares(*asked, cluster=cluster), level_of(sure) or LEVEL
+        reached = sure_by(shares, task.dataset, task.points, model, level, cluster=cluster)
         tell_draws(task, training)
     certain = possible.sum(axis=1) == 1
     verdicts = verdict_words(certain, reached)
@@ -160,7 +161,8 @@ def _counts(
     from cpclean.queries.shares import world_counts
 
     points, model = _some(task.points, counted), model_of(task, training)
-    found = iter(world_counts(task.dataset, points, model.n_neighbors, model.metric).tolist())
+    asked = (task.dataset, points, model.n_neighbors, model.metric)
+    found = iter(world_counts(*asked, cluster=training.cluster).tolist())
     lines = [next(found) if one else None for one in counted]
     return {
         f"worlds: {label}": [None if one is None else as_text(one[number]) for one in lines]
@@ -185,7 +187,8 @@ def _shares(task: Task, training: Training, left_out: list[bool]) -> dict[str, l
     from cpclean.queries.shares import world_shares
 
     model = model_of(task, training)
-    found = world_shares(task.dataset, task.points, model.n_neighbors, model.metric)
+    asked = (task.dataset, task.points, model.n_neighbors, model.metric)
+    found = world_shares(*asked, cluster=training.cluster)
     lines = [None if out else one for out, one in zip(left_out, found.tolist(), strict=True)]
     return {
         f"share: {label}": [None if one is None else one[number] for one in lines]

@@ -113,6 +113,10 @@ def serve(
 
     token = new_token() if token is None else token
     _check_token(host, token)
+    if training.cluster is not None:
+        from cpclean.cluster.dask_cluster import connected
+
+        connected(training.cluster)  # nobody may answer
     how = _How(level_of(sure), sure is not None, answers_per_row)
     opened = _opened(training, validation, demo, storage, how)
     if log is not None:
@@ -128,6 +132,7 @@ def serve(
         start_project=opened.place,
         lease_seconds=lease,
         answers_per_row=answers_per_row,
+        cluster=training.cluster,
         told=click.echo,
     )
 
@@ -203,7 +208,10 @@ def _opened(
 
 def _table_option() -> str:
     """An option about the table that was given; "" if there is none."""
-    names = {one.name for kind in (Training, Validation) for one in fields(kind)} - {"file"}
+    names = {one.name for kind in (Training, Validation) for one in fields(kind)} - {
+        "file",
+        "cluster",
+    }
     names.add("sure")
     for option in click.get_current_context().command.params:
         if option.name in names and _is_given(option.name):

@@ -37,6 +37,7 @@ def open_session(
         task.labels,
         seed,
         metric=model.metric,
+        cluster=training.cluster,
         **more,
     )
 

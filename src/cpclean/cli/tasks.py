@@ -42,6 +42,10 @@ def open_given(
 
     if validation.val == training.file == "-":
         raise Mistake("only one file can be standard input.")
+    if training.cluster is not None:  # before anything takes time: nobody may answer
+        from cpclean.cluster.dask_cluster import connected
+
+        connected(training.cluster)
     to_predict: HoldOut | PointsFile = HoldOut(validation.val_share, validation.seed)
     if validation.val is not None:
         points = SourceFile.at(validation.val, points=True)

@@ -50,6 +50,8 @@ class DaskCluster:
     client : dask.distributed.Client
     own : list, optional
         What to close in the end, in this order: a client or a cluster that was started here.
+    where : str, optional
+        The address, to connect anew if the scheduler was lost and is back.
     patience : float
         How many seconds to wait while there is no worker at all.
     least : int
@@ -57,6 +59,8 @@ class DaskCluster:
 
     Attributes
     ----------
+    address : str
+        Where the scheduler is.
     sent, received : int
         Bytes of all pieces of work, and of their results, so far.
     """
@@ -65,21 +69,18 @@ class DaskCluster:
         self,
         client: Any,
         own: list[Any] | None = None,
+        where: str | None = None,
         *,
         patience: float = PATIENCE,
         least: int = LEAST,
     ) -> None:
-        self._client, self._own = client, own or []
+        self._client, self._own, self._where = client, own or [], where
+        self.address = str(client.scheduler.address)
         self.patience, self.least = patience, least
         self.sent = self.received = 0
         self._roots: WeakKeyDictionary[Root[Any], list[Any]] = WeakKeyDictionary()
         self._threads, self._counted = 1, -COUNTED
         self._count()
-
-    @property
-    def address(self) -> str:
-        """Where the scheduler is."""
-        return str(self._client.scheduler.address)
 
     @property
     def is_open(self) -> bool:
@@ -88,7 +89,7 @@ class DaskCluster:
 
     @property
     def at_once(self) -> int:
-        if time.monotonic() - self._counted > COUNTED:
+        if self.is_open and time.monotonic() - self._counted > COUNTED:
             self._count()
         return self._threads
 
@@ -103,7 +104,7 @@ class DaskCluster:
         self._roots.clear()
         for one in self._own:
             one.close()
-        self._own = []
+        self._own, self._where = [], None
 
     # -- work ------------------------------------------------------------------------------
 
@@ -111,6 +112,7 @@ class DaskCluster:
         self, work: Callable[..., Any], held: Held[Any], pieces: list[Arrays], words: str
     ) -> list[Any]:
         """The results of all pieces, in their order."""
+        self._open_again()
         with self._minding(), self._client.as_current(), _bar_if_long(len(pieces), words) as follow:
             roots = self._sent_root(held.root)
             recent = held.steps[-RECENT:]
@@ -231,6 +233,19 @@ class DaskCluster:
         self._roots[root] = futures
         return futures
 
+    def _open_again(self) -> None:
+        """Connect anew if the scheduler was lost, and is back at its address."""
+        if self.is_open or self._where is None:
+            return
+        for one in self._own[:1]:
+            one.close(timeout=1)
+        try:
+            self._client, self._own = _client(self.address, CONNECT)
+        except ClusterError as problem:
+            raise _gone(self.address) from problem
+        self._roots.clear()
+        self._count()
+
     # -- what can go wrong -----------------------------------------------------------------
 
     def _count(self) -> dict[str, int]:
@@ -282,7 +297,7 @@ def connected(
     if known is not None and known.is_open:
         return known
     try:
-        from distributed import Client, LocalCluster
+        from distributed import Client
     except ImportError as problem:
         raise ClusterError(
             "a cluster needs Dask, which is not installed.",
@@ -303,9 +318,26 @@ def connected(
             f"dask.distributed.Client; got {type(where).__name__}.",
             field="cluster",
         )
+    client, own = _client(where, seconds)
+    for name in ("client", "core", "utils"):  # what goes wrong is said once, by errors
+        logging.getLogger(f"distributed.{name}").setLevel(logging.CRITICAL)
+    made = DaskCluster(client, own, where, patience=patience, least=least)
+    _known[where] = made
+    return made
+
+
+def _client(where: str, seconds: float) -> tuple[Any, list[Any]]:
+    """A client by an address, and what to close in the end."""
+    from distributed import Client, LocalCluster
+
     started = []
     if where == "local":
-        started = [LocalCluster(threads_per_worker=1, host="127.0.0.1", dashboard_address=None)]
+        own = {
+            "host": "127.0.0.1",
+            "dashboard_address": "127.0.0.1:0",
+            "silence_logs": logging.ERROR,
+        }
+        started = [LocalCluster(threads_per_worker=1, **own)]
     try:
         client = Client(started[0] if started else where, timeout=seconds, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as problem:
@@ -315,10 +347,7 @@ def connected(
             "tcp://10.0.0.5:8786.",
             field="cluster",
         ) from problem
-    for name in ("client", "core", "utils"):  # what goes wrong is said once, by errors
-        logging.getLogger(f"distributed.{name}").setLevel(logging.CRITICAL)
-    _known[where] = DaskCluster(client, [client, *started], patience=patience, least=least)
-    return _known[where]
+    return client, [client, *started]
 
 
 def _on_worker(version: str, root: bytes, order: bytes) -> Any:

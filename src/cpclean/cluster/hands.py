@@ -59,6 +59,8 @@ class Hands:
         arrays: Arrays,
         unit: int,
         words: str = "looking at points",
+        *,
+        always: bool = False,
     ) -> list[Result]:
         """What a work finds about all entries of some arrays, in order.
 
@@ -73,9 +75,11 @@ class Hands:
             Arrays are divided only at multiples of it.
         words : str
             What is going on, for a person who waits.
+        always : bool
+            Send even little away: each entry is much work.
         """
         size = len(arrays[0])
-        if self.cluster is None or not self.sends_away(size):
+        if self.cluster is None or not (size if always else self.sends_away(size)):
             return work(held.value, *arrays, n_jobs=self.n_jobs)
         pieces = [tuple(one[part] for one in arrays) for part in _parts(size, unit, self.cluster)]
         found = self.cluster.map(work, held, pieces, words)

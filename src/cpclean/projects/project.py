@@ -268,7 +268,10 @@ class Project:
     # -- use -------------------------------------------------------------------------------
 
     def session(
-        self, log: Iterable[Mapping[str, Any]] = (), n_jobs: int | None = None
+        self,
+        log: Iterable[Mapping[str, Any]] = (),
+        n_jobs: int | None = None,
+        cluster: Any = None,
     ) -> CleaningSession:
         """A session over the project that knows a log, such as `Ledger.log`."""
         own = self.settings
@@ -287,6 +290,7 @@ class Project:
             sure=own.sure,
             gains_by=own.gains_by,
             n_jobs=n_jobs,
+            cluster=cluster,
         )
         session.replay(log)
         return session

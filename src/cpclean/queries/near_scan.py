@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from cpclean.cluster.held import Held
 from cpclean.data.points import Points
 from cpclean.data.rows import Floats, Ints
 from cpclean.data.streamed.pieces import Piece
@@ -28,11 +29,11 @@ from cpclean.data.streamed.streamed_table import StreamedTable
 from cpclean.data.table import IncompleteTable
 from cpclean.data.whole_facts import WholeFacts
 from cpclean.errors import QueryError
-from cpclean.progress_bar import Shown, progress_bar
+from cpclean.progress_bar import Follow, Shown, progress_bar
 from cpclean.queries.gather import near_rows
 from cpclean.queries.geometry import METRICS
 from cpclean.queries.magnitudes import smallest_size
-from cpclean.queries.model import N_LEAVES, N_PLAIN, Metric, Model
+from cpclean.queries.model import N_LEAVES, N_PLAIN, Metric, Model, hands_for
 
 _NO_FACTS = WholeFacts()
 
@@ -85,6 +86,31 @@ def scan(
     return found
 
 
+@dataclass(frozen=True)
+class Scan:
+    """What is looked for in which pieces of a table."""
+
+    recipe: RowRecipe
+    pieces: tuple[Piece, ...]
+    points: Points
+    model: Model
+
+
+def scan_pieces(
+    asked: Scan, numbers: Ints, n_jobs: int | None = None, follow: Follow | None = None
+) -> list[NearRows]:
+    """What some of the pieces have, one after the other: the rows that are near among all these."""
+    found = NearRows()
+    for number in numbers.tolist():
+        more = scan(
+            asked.recipe, asked.pieces[number], asked.points, asked.model, found.rows, n_jobs
+        )
+        found = NearRows(more.rows, found.facts.and_(more.facts))
+        if follow is not None:
+            follow(found.facts.n_rows)
+    return [found]
+
+
 def merged(
     recipe: RowRecipe,
     parts: Sequence[NearRows],
@@ -111,6 +137,7 @@ def gather(
     spare: int = 0,
     n_jobs: int | None = None,
     progress: Shown = None,
+    cluster: Any = None,
 ) -> IncompleteTable:
     """The rows of a table of files that matter to some points, as a table in memory.
 
@@ -132,6 +159,9 @@ def gather(
         Threads.
     progress : bool, or function of words and a share, optional
         Whether to show a progress bar; by default on a terminal.
+    cluster : str or dask.distributed.Client, optional
+        Who reads the files, which every worker has to see at the same addresses, as in
+        `world_shares`. The result is the same.
 
     Returns
     -------
@@ -156,7 +186,7 @@ def gather(
     points = X if isinstance(X, Points) else table.points(X)
     model = checked_model(table, n_neighbors, metric)
     wider = replace(model, n_neighbors=model.n_neighbors + spare)
-    found = scanned(table, points, wider, n_jobs, progress)
+    found = scanned(table, points, wider, n_jobs, progress, cluster)
     assert found.rows is not None, "a table has rows"
     return table.table_of(found.rows, found.facts)
 
@@ -167,15 +197,18 @@ def scanned(
     model: Model,
     n_jobs: int | None = None,
     progress: Shown = None,
+    cluster: Any = None,
 ) -> NearRows:
-    """The rows of all pieces that can be near some points, one piece after the other."""
-    found = NearRows()
-    with progress_bar(table.n_rows, "finding near rows", shown=progress) as follow:
-        for piece in table.pieces:
-            facts = found.facts
-            more = scan(table.recipe, piece, points, model, found.rows, n_jobs)
-            found = NearRows(more.rows, facts.and_(more.facts))
-            follow(found.facts.n_rows)
+    """The rows of all pieces that can be near some points."""
+    asked = Scan(table.recipe, tuple(table.pieces), points, model)
+    numbers = np.arange(len(asked.pieces))
+    if cluster is None:
+        with progress_bar(table.n_rows, "finding near rows", shown=progress) as follow:
+            (found,) = scan_pieces(asked, numbers, n_jobs, follow)
+    else:
+        hands, held = hands_for(model, n_jobs, cluster), Held.of(asked)
+        parts = hands.over(scan_pieces, held, (numbers,), 1, "finding near rows", always=True)
+        found = merged(table.recipe, parts, points, model, n_jobs)
     return found if found.rows is None else replace(found, rows=table.marked(found.rows))
 
 

@@ -53,6 +53,8 @@ class Desk:
         How long a question stays with the person who got it.
     answers_per_row : int, optional
         How many people must agree on each row; by default as the project says.
+    cluster : str, optional
+        The address of a Dask scheduler whose workers look at the points; servers may share one.
 
     Examples
     --------
@@ -79,7 +81,12 @@ class Desk:
     """
 
     def __init__(
-        self, storage: Storage, *, lease_seconds: float = 600, answers_per_row: int | None = None
+        self,
+        storage: Storage,
+        *,
+        lease_seconds: float = 600,
+        answers_per_row: int | None = None,
+        cluster: str | None = None,
     ) -> None:
         project = storage.project()
         if project is None:
@@ -89,7 +96,7 @@ class Desk:
             project = project.with_settings(settings)
         self.storage, self.project = storage, project
         self.answers_per_row = project.settings.answers_per_row
-        self.engine = Engine(storage, project, self.answers_per_row)
+        self.engine = Engine(storage, project, self.answers_per_row, cluster)
         self._rows = ProjectRows(project)
         self._out = HandingOut(storage, project, self._rows, self.engine, float(lease_seconds))
         self._in = TakingIn(storage, project, self._rows, self.engine)

@@ -31,7 +31,7 @@ from cpclean.analysis.ranking import rows_to_ask
 from cpclean.cleaning.session import CleaningSession
 from cpclean.cleaning.view import SessionView
 from cpclean.data.rows import Floats
-from cpclean.errors import CPCleanError, StorageError
+from cpclean.errors import ClusterError, CPCleanError, StorageError
 from cpclean.intake.sentences import said
 from cpclean.projects.project import Project
 from cpclean.storage.contract import Storage
@@ -104,8 +104,14 @@ class Engine:
     answers_per_row : int
     """
 
-    def __init__(self, storage: Storage, project: Project, answers_per_row: int) -> None:
-        self._storage, self._project = storage, project
+    def __init__(
+        self,
+        storage: Storage,
+        project: Project,
+        answers_per_row: int,
+        cluster: str | None = None,
+    ) -> None:
+        self._storage, self._project, self._cluster = storage, project, cluster
         self._book = Book(answers_per_row, project.spelling)
         self.now: Now | None = None
         self.accuracy: float | None = None
@@ -213,7 +219,7 @@ class Engine:
             try:
                 busy = self._catch_up() or self._work_ahead()
                 self._tell_trouble(None)
-            except StorageError as problem:
+            except (StorageError, ClusterError) as problem:
                 self._tell_trouble(str(problem))
                 self._stopping.wait(RETRY_SECONDS)
                 self._looked = 0.0
@@ -271,7 +277,7 @@ class Engine:
         ledger = self._book.ledger()
         follower = self._follower
         if follower is None:
-            session = self._project.session()
+            session = self._project.session(cluster=self._cluster)
             self._start_shares = (session.certain_share, session.settled_share)
             follower = Follower(session)
         follower.follow(ledger.log)

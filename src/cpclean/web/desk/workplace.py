@@ -31,7 +31,7 @@ class Workplace:
     ----------
     open_place : function from Project to Storage, optional
         Makes the storage of a project that is set up in the browser; may be a `NamedPlace`.
-    lease_seconds, answers_per_row
+    lease_seconds, answers_per_row, cluster
         As in `Desk`.
 
     Attributes
@@ -50,6 +50,7 @@ class Workplace:
         open_place: NamedPlace | Callable[[Project], Storage] | None,
         lease_seconds: float,
         answers_per_row: int | None,
+        cluster: str | None = None,
     ) -> None:
         self.storage: Storage | None = None
         self.desk: Desk | None = None
@@ -57,6 +58,7 @@ class Workplace:
         self.upload_limit = UPLOAD_LIMIT
         self._open_place = open_place
         self._lease_seconds, self._answers_per_row = lease_seconds, answers_per_row
+        self._cluster = cluster
         self._lock = Lock()
 
     def place_of(self, name: str) -> str:
@@ -77,7 +79,10 @@ class Workplace:
     def open(self, storage: Storage) -> None:
         """Begin with the project of a storage."""
         desk = Desk(
-            storage, lease_seconds=self._lease_seconds, answers_per_row=self._answers_per_row
+            storage,
+            lease_seconds=self._lease_seconds,
+            answers_per_row=self._answers_per_row,
+            cluster=self._cluster,
         )
         desk.start()
         self.storage, self.desk = storage, desk

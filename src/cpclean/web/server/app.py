@@ -31,6 +31,7 @@ def make_app(
     start_project: Callable[[Project], Storage] | None = None,
     lease_seconds: float = 600,
     answers_per_row: int | None = None,
+    cluster: str | None = None,
     hosts: Collection[str] = (),
     any_address: bool = False,
 ) -> Starlette:
@@ -44,7 +45,7 @@ def make_app(
         What people have to know; empty: nothing.
     start_project : function from Project to Storage, optional
         Makes the storage of a project that is set up in the browser.
-    lease_seconds, answers_per_row
+    lease_seconds, answers_per_row, cluster
         As in `Desk`.
     hosts, any_address
         As in `Security`.
@@ -55,7 +56,7 @@ def make_app(
         Its `state.cpclean` is the `Workplace`, its `state.security` the `Security`.
     """
     security = Security(token, hosts, any_address)
-    workplace = Workplace(start_project, lease_seconds, answers_per_row)
+    workplace = Workplace(start_project, lease_seconds, answers_per_row, cluster)
     if storage is not None:
         workplace.open(storage)
 

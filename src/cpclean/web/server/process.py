@@ -43,6 +43,7 @@ def run(
     start_project: Callable[[Project], Storage] | None,
     lease_seconds: float,
     answers_per_row: int | None,
+    cluster: str | None,
     told: Callable[[str], object],
 ) -> None:
     """Serve until Ctrl-C or SIGTERM, and end the process.
@@ -53,6 +54,8 @@ def run(
         Whether only that port will do; otherwise the next free one is taken.
     browser : bool
         Whether to open a browser.
+    cluster : str or None
+        The address of a Dask scheduler whose workers look at the points.
     told : function of str
         Called with each line for the terminal: where the server is, and that it has stopped.
     """
@@ -70,6 +73,7 @@ def run(
         start_project=start_project,
         lease_seconds=lease_seconds,
         answers_per_row=answers_per_row,
+        cluster=cluster,
         hosts=names,
         any_address=not is_loopback(host),
     )

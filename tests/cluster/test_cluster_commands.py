@@ -1,0 +1,62 @@
+"""The commands with --cluster, and tables of files that workers read."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from cpclean import CertainKNeighborsClassifier, StreamedTable
+from cpclean.cli import main
+from cpclean.queries.near_scan import gather
+
+
+@pytest.fixture
+def table(tmp_path):
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame(rng.integers(0, 9, (240, 3)).astype(float), columns=list("abc"))
+    frame["k"] = rng.choice(["x", "y", "z"], 240)
+    frame.loc[rng.random(240) < 0.2, "a"] = None
+    frame.loc[rng.random(240) < 0.2, "k"] = None
+    frame["label"] = rng.choice(["no", "yes"], 240)
+    frame.to_csv(tmp_path / "train.csv", index=False)
+    return frame
+
+
+def said(*words):
+    done = CliRunner().invoke(main, [str(word) for word in words])
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_commands_say_the_same(local, table, tmp_path):
+    file = tmp_path / "train.csv"
+    own = ["--label", "label", "--space", "plain", "--val-share", "0.6", "--json"]
+    for command in ("check", "rank"):
+        here = json.loads(said(command, file, *own))
+        there = json.loads(said(command, file, *own, "--cluster", local.address))
+        assert there == here
+
+
+def test_nobody_at_the_address(tmp_path, table):
+    words = ["check", str(tmp_path / "train.csv"), "--label", "label"]
+    done = CliRunner().invoke(main, [*words, "--cluster", "tcp://127.0.0.1:9"])
+    assert done.exit_code != 0
+    assert "no Dask scheduler answers at 'tcp://127.0.0.1:9'" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_workers_read_the_files_of_a_table(local, table, tmp_path):
+    pytest.importorskip("pyarrow")
+    for part in range(3):
+        piece = table.iloc[80 * part : 80 * (part + 1)]
+        piece.to_parquet(tmp_path / f"part-{part}.parquet", row_group_size=25)
+    files = StreamedTable(str(tmp_path / "*.parquet"), label="label")
+    points = files.points(table.drop(columns="label"))
+    here, there = gather(files, points), gather(files, points, cluster=local)
+    assert there.rows_kept.tolist() == here.rows_kept.tolist()
+    assert np.array_equal(there.dataset.arrays.base, here.dataset.arrays.base)
+    made = CertainKNeighborsClassifier().fit(files)
+    rows = table.drop(columns="label")
+    assert np.array_equal(made.predict_proba(rows, cluster=local), made.predict_proba(rows))
