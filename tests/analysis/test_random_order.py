@@ -104,7 +104,8 @@ def test_words() -> None:
     sure = Effort((3, 4), (3,), (4,), None, 5, False)
     assert effort_words(sure, RandomOrder((3, 4), False)) == (
         "For what is settled so far: 1 of the 2 answered rows was avoidable in hindsight; "
-        "a random order would have needed more than 4."
+        "a random order would have needed more than 4; how many rows every order needs cannot be "
+        "told, for what is sure can become open again."
     )
 
 

@@ -26,6 +26,7 @@ from cpclean import (
     Points,
     is_certain,
     simulate,
+    world_shares,
 )
 from cpclean.cleaning.effort import Effort
 from cpclean.cleaning.hindsight import Hindsight
@@ -379,6 +380,32 @@ def test_a_table_with_true_values_that_were_no_candidates() -> None:
     assert (recomputed(session, effort.kept) >= session.settled).all()
     session.tell(0, value={"age": 60.0})  # it has no hole
     assert session.effort().n_rows == 4
+
+
+def test_to_find_out_whether_a_row_is_needed_to_be_sure_is_a_knapsack_problem() -> None:
+    """The notes of `Effort`: row r is needed if no set of the others, left open, fits two bounds."""
+    level, found = 0.8, set()
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        p, q = rng.uniform(0.01, 0.12, 5), rng.uniform(0.1, 0.35, 5)
+        beside_a, beside_b, far = [0.0], [100.0], [50.0]
+        rows = [[beside_a, beside_b, far]] * 5 + [[beside_b, far], [[1.0]], [[101.0]]]
+        priors = [*([a, b, 1 - a - b] for a, b in zip(p, q, strict=True)), [0.5, 0.5], None, None]
+        data = IncompleteDataset(rows, [1] * 6 + [0, 0], priors)
+        settled, fits = False, False
+        for size in range(6):
+            for cleaned in combinations(range(5), size):
+                now = data
+                for row in cleaned:
+                    now = now.pin(row, 2)
+                shares = world_shares(now, [beside_a, beside_b], 1)
+                settled |= bool((shares.max(axis=1) >= level).all())
+                left = [row for row in range(5) if row not in cleaned]
+                both = np.prod(1 - p[left]) >= level, np.prod(1 - q[left]) <= 2 * (1 - level)
+                fits |= all(both)
+        assert settled == fits
+        found.add(settled)
+    assert found == {True, False}
 
 
 def test_nothing_answered() -> None:

@@ -27,7 +27,8 @@ rows; a random order would have needed 14 or more on average.'
     >>> sure = Effort((0, 1, 2), (0, 1, 2), (), None, 20, False)
     >>> effort_words(sure, RandomOrder((9, 14), True))
     'For what is settled so far: none of the 3 answered rows was avoidable in hindsight; a random \
-order would have needed about 12.'
+order would have needed about 12; how many rows every order needs cannot be told, for what is sure \
+can become open again.'
     """
     if not effort.answered:
         return "No row has been answered yet."
@@ -40,6 +41,9 @@ order would have needed about 12.'
     elif bound_tells(effort):
         least = f"{effort.random_at_least:,.0f} or more on average"
         said.append(f"a random order would have needed {least}")
+    if effort.needed is None:
+        reason = "for what is sure can become open again"
+        said.append(f"how many rows every order needs cannot be told, {reason}")
     sentence = "; ".join(said) + "."
     if not effort.all_settled:
         return f"For what is settled so far: {sentence}"

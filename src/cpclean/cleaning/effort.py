@@ -56,8 +56,15 @@ class Effort:
 
     *Why there are none with* `sure`. A sure point can become open again after more answers. So that
     all rows but r do not settle a point does not mean that fewer rows cannot, and nothing follows
-    about every order. For the same reason, rows are dropped in several passes there, until none can
-    be dropped; without `sure` a row that cannot be dropped once can never be.
+    about every order: all sets of rows would have to be tried. No short cut can be expected. Let
+    K = 1, and let every row i, of label 1, be next to point A with prior p_i, next to B with prior
+    q_i, or else far away, as all answers say; each point also has a clean row of label 0 a little
+    farther off. One row r more is next to B with prior 1/2. Without an answer about r, while the
+    rows of a set U have none either, A is sure of label 0 if the product of all 1 - p_i over U is
+    at least the level, and B, which must be sure of label 1 then, is so if the product of all
+    1 - q_i is at most 2 (1 - level). Whether there is such a set U is a knapsack problem: r is
+    needed if there is none. For the same reason, rows are dropped in several passes there, until
+    none can be dropped; without `sure` a row that cannot be dropped once can never be.
 
     A value that was not a candidate of its row counts as one in hindsight, with a prior of 0:
     without it, the worlds of a row that is not cleaned would all be wrong.
