@@ -16,6 +16,7 @@ from benchmarks import (
     building,
     classes,
     cleaning,
+    clusters,
     counting,
     hole_choices,
     holes,
@@ -50,6 +51,7 @@ SECTIONS: dict[str, Callable[[Run], None]] = {
     "leaves": leaves.measure,
     "cleaning": cleaning.measure,
     "telling": telling.measure,
+    "cluster": clusters.measure,
     "serving": serving.measure,
 }
 INTERRUPTED = 130

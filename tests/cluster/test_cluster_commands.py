@@ -7,9 +7,11 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from cpclean import CertainKNeighborsClassifier, StreamedTable
+from cpclean import CertainKNeighborsClassifier, CleaningSession, StreamedTable
 from cpclean.cli import main
 from cpclean.queries.near_scan import gather
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
@@ -60,3 +62,17 @@ def test_workers_read_the_files_of_a_table(local, table, tmp_path):
     made = CertainKNeighborsClassifier().fit(files)
     rows = table.drop(columns="label")
     assert np.array_equal(made.predict_proba(rows, cluster=local), made.predict_proba(rows))
+
+
+def test_a_session_over_files_is_the_same(local, table, tmp_path):
+    for part in range(2):
+        table.iloc[120 * part : 120 * (part + 1)].to_csv(tmp_path / f"p{part}.csv", index=False)
+    files = StreamedTable(str(tmp_path / "p*.csv"), label="label")
+    rows = table.drop(columns="label").iloc[:60]
+    here, there = (CleaningSession(files, rows, cluster=one) for one in (None, local))
+    for _ in range(4):
+        question, other = here.ask(), there.ask()
+        assert (other.row, other.gain, other.file) == (question.row, question.gain, question.file)
+        here.tell(**question.answer(0))
+        there.tell(**question.answer(0))
+        assert there.certain_share == here.certain_share

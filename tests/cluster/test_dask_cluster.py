@@ -43,7 +43,13 @@ def many_points(data, n_points=150, seed=0):
     return rng.integers(-3, 4, (n_points, data.n_features)).astype(float)
 
 
-@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev", "cosine", "hamming"])
+@pytest.mark.parametrize(
+    "metric",
+    [
+        "euclidean",
+        *(pytest.param(one, marks=pytest.mark.slow) for one in ("manhattan", "cosine", "hamming")),
+    ],
+)
 def test_queries_are_the_same(local, metric):
     data, _, k = problem(7)
     points = many_points(data)
@@ -56,6 +62,7 @@ def test_queries_are_the_same(local, metric):
         assert np.array_equal(query(data, points, k, metric, cluster=local), here), query.__name__
 
 
+@pytest.mark.slow
 def test_points_with_holes_and_drawn_rows_are_the_same(local):
     rng = Random(3)
     wide = FactoredRow([0.0] * 7, [Cell(column, [0.0, 1.0, 2.0]) for column in range(7)])
@@ -70,6 +77,7 @@ def test_points_with_holes_and_drawn_rows_are_the_same(local):
         assert np.array_equal(query(data, points, cluster=local), query(data, points))
 
 
+@pytest.mark.slow
 def test_an_estimator_answers_the_same(local):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": rng.normal(size=80).round(1), "k": rng.choice(list("abc"), 80)})
@@ -124,7 +132,13 @@ def unlike_seconds(shown):
 
 @pytest.mark.parametrize(
     "more",
-    [{}, {"sure": 0.9}, {"gains_by": "uniform"}, {"strategy": "relative"}, {"strategy": "roots"}],
+    [
+        {"sure": 0.9},
+        *(
+            pytest.param(one, marks=pytest.mark.slow)
+            for one in ({}, {"gains_by": "uniform"}, {"strategy": "relative"})
+        ),
+    ],
     ids=lambda more: ",".join(f"{name}={value}" for name, value in more.items()) or "plain",
 )
 def test_sessions_are_the_same(local, more):
@@ -133,6 +147,7 @@ def test_sessions_are_the_same(local, more):
         same_course(data, many_points(data, 100, seed), k, local, seed, **more)
 
 
+@pytest.mark.slow
 def test_a_session_among_leaves_is_the_same(local):
     data = random_data(Random(5))
     data = data.in_space(random_trees_of(np.random.default_rng(5), data.n_features, 6))
@@ -140,6 +155,7 @@ def test_a_session_among_leaves_is_the_same(local):
     same_course(data, many_points(data, 100), k, local, 5, metric="hamming")
 
 
+@pytest.mark.slow
 def test_a_session_can_be_pickled_and_goes_on(local):
     import pickle
 

@@ -364,7 +364,8 @@ class StreamedSession(SessionLooks):
     def _gathered(self, spare: int) -> NearRows:
         most = min(self._model.n_neighbors + spare, self.table.n_rows)
         wider = replace(self._model, n_neighbors=most)
-        return scanned(self.table, self._points, wider, self._n_jobs, self._progress)
+        cluster = self._options.get("cluster")
+        return scanned(self.table, self._points, wider, self._n_jobs, self._progress, cluster)
 
     def _session(
         self, near: NearRows, rows: SomeRows, spare: int, answers: list[dict[str, Any]]
