@@ -383,7 +383,7 @@ def test_a_table_with_true_values_that_were_no_candidates() -> None:
 
 
 def test_to_find_out_whether_a_row_is_needed_to_be_sure_is_a_knapsack_problem() -> None:
-    """The notes of `Effort`: row r is needed if no set of the others, left open, fits two bounds."""
+    """As the notes of `Effort` have it: no set of the others, left open, fits two bounds."""
     level, found = 0.8, set()
     for seed in range(6):
         rng = np.random.default_rng(seed)
