@@ -27,6 +27,7 @@ from benchmarks import (
     spaces,
     speed,
     startup,
+    streamed,
     tables,
     telling,
     wide,
@@ -52,6 +53,7 @@ SECTIONS: dict[str, Callable[[Run], None]] = {
     "cleaning": cleaning.measure,
     "telling": telling.measure,
     "cluster": clusters.measure,
+    "streamed": streamed.measure,
     "serving": serving.measure,
 }
 INTERRUPTED = 130

@@ -63,3 +63,8 @@ def _status(name: str) -> int:
 def _lifetime_peak() -> int:
     unit = 1 if sys.platform == "darwin" else 1024
     return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def peak() -> int:
+    """The peak of this process so far, in bytes."""
+    return _status("VmHWM") if STATUS.exists() else _lifetime_peak()

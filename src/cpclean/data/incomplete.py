@@ -146,7 +146,8 @@ class IncompleteDataset(StoredRows):
         self.drawing, self.space = drawing, space
         self.row_names = np.arange(len(arrays.base)) if row_names is None else row_names
         self._pinned = np.zeros(len(arrays.base), dtype=bool)
-        self._unpinned = self
+        # Not this data itself: without a ring of references, memory is freed at once.
+        self._given: IncompleteDataset | None = None
         self._freeze()
 
     # -- sizes ---------------------------------------------------------------------------
@@ -211,7 +212,7 @@ class IncompleteDataset(StoredRows):
     def row_given(self, row: int, known: Mapping[int, float]) -> StoredRow:
         """What `given` makes of a row."""
         plain = checked_known(known, self.n_features)
-        return narrowed(self._unpinned.stored_row(row), plain)
+        return narrowed(self.unpinned.stored_row(row), plain)
 
     def known_as(self, row: int, stored: StoredRow) -> IncompleteDataset:
         """The same data with a row as it is stored elsewhere: valid, with the same features."""
@@ -235,7 +236,7 @@ class IncompleteDataset(StoredRows):
     def unpin(self, row: int) -> IncompleteDataset:
         """The same data with one row as it was before anything was known about it."""
         row = self.row_number(row)
-        return self._with_row(row, self._unpinned.stored_row(row), pinned=False)
+        return self._with_row(row, self.unpinned.stored_row(row), pinned=False)
 
     def uniform(self) -> IncompleteDataset:
         """The same data with equally likely values in every cell. Pinned rows stay pinned.
@@ -248,8 +249,8 @@ class IncompleteDataset(StoredRows):
         """
         other = self._over(self._arrays.equally_likely(), self.drawing, self.space)
         other.whole = None if self.whole is None else self.whole.uniform()
-        if self._unpinned is not self:
-            other._pinned, other._unpinned = self._pinned, self._unpinned.uniform()
+        if self._given is not None:
+            other._pinned, other._given = self._pinned, self._given.uniform()
         return other
 
     def expanded(self) -> IncompleteDataset:
@@ -291,8 +292,8 @@ class IncompleteDataset(StoredRows):
                 f"got one for {space.n_features}."
             )
         other = self._over(self._arrays, self.drawing, space)
-        if self._unpinned is not self:
-            other._pinned, other._unpinned = self._pinned, self._unpinned.in_space(space)
+        if self._given is not None:
+            other._pinned, other._given = self._pinned, self._given.in_space(space)
         return other
 
     def take(self, rows: npt.ArrayLike) -> IncompleteDataset:
@@ -349,7 +350,7 @@ class IncompleteDataset(StoredRows):
         )
         first: int | None = None
         if not pinned:
-            first = int(self._unpinned._arrays.first_cell[row])
+            first = int(self.unpinned._arrays.first_cell[row])
         elif stored.cells:
             first = len(arrays.cell_start)
             arrays = arrays.with_cells(stored.cells)
@@ -366,7 +367,7 @@ class IncompleteDataset(StoredRows):
         other.codes, other.classes = self.codes, self.classes
         other.drawing, other.row_names, other.space = self.drawing, self.row_names, self.space
         other.whole = self.whole
-        other._arrays, other._unpinned = arrays, self._unpinned
+        other._arrays, other._given = arrays, self.unpinned
         other._pinned = _changed(self._pinned, rows, pinned)
         other.candidate_counts = _changed(self.candidate_counts, rows, counts)
         other._freeze()
@@ -391,9 +392,9 @@ class IncompleteDataset(StoredRows):
         """
         if self.is_exact:
             return self
-        if self._unpinned is not self:
+        if self._given is not None:
             drawn = {row: self._drawn_row(row, self.stored_row(row)) for row in self.pinned_rows}
-            return self._unpinned.sampled.knowing(drawn)
+            return self._given.sampled.knowing(drawn)
         arrays = self.drawing.drawn(self._arrays, self.drawn_rows, self.row_names)
         return self._like(arrays)
 
@@ -421,7 +422,7 @@ class IncompleteDataset(StoredRows):
     ) -> IncompleteDataset:
         """Sampled data with one row as it is known now."""
         if not pinned:
-            return sampled._with_row(row, sampled._unpinned.stored_row(row), pinned=False)
+            return sampled._with_row(row, sampled.unpinned.stored_row(row), pinned=False)
         return sampled._with_row(row, self._drawn_row(row, stored), pinned=True)
 
     def _drawn_row(self, row: int, stored: StoredRow) -> StoredRow:
@@ -432,7 +433,7 @@ class IncompleteDataset(StoredRows):
     @property
     def unpinned(self) -> IncompleteDataset:
         """The data as given, before `pin` and `given`."""
-        return self._unpinned
+        return self if self._given is None else self._given
 
     @cached_property
     def derived(self) -> dict[Any, Any]:
