@@ -34,7 +34,7 @@ DOCS = ROOT / "docs"
 DATA = "../shared/data"
 SLOW = {"results/priors.md"}  # measures the authors' spaces
 # These take seconds: their Python runs in the slow suite only, together with their commands.
-TOGETHER = {"guides/serving.md", "guides/trust.md"}
+TOGETHER = {"guides/clusters.md", "guides/serving.md", "guides/trust.md"}
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("**/*.md"))]
 BLOCK = re.compile(
     r"(?:^<!-- only parsed: (?P<why>.+?) -->\n+)?"

@@ -54,7 +54,7 @@ class StreamedTable:
     Parameters
     ----------
     files : str, path, or list of them
-        Parquet or CSV files with the same columns: names, patterns such as "data/*.parquet",
+        Parquet or CSV files with the same columns: names, patterns such as ``data/*.parquet``,
         folders, or addresses that pyarrow or fsspec opens, such as "s3://bucket/data/". Folders
         such as "year=2024" are columns.
     label : str
