@@ -7,16 +7,18 @@ import threading
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 from cleaning.small import problem
 from cluster.pieces import plus, slowly
 from cluster.test_dask_cluster import many_points
 from house import SRC
 
-from cpclean import CleaningSession, __version__, world_shares
+from cpclean import CleaningSession, StreamedTable, __version__, world_shares
 from cpclean.cluster.dask_cluster import DaskCluster, connected
 from cpclean.cluster.held import Held
 from cpclean.errors import ClusterError
+from cpclean.queries.near_scan import gather
 
 pytestmark = pytest.mark.slow
 
@@ -177,6 +179,29 @@ def test_workers_are_killed_again_and_again_during_a_session(commands):
     finally:
         over.set()
         thread.join()
+
+
+def test_workers_are_killed_while_they_read_files(commands, tmp_path):
+    pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 50, (40_000, 4)).astype(float), columns=list("abcd"))
+    frame.loc[rng.random(40_000) < 0.1, "a"] = None
+    frame["y"] = rng.integers(0, 2, 40_000)
+    for part in range(8):
+        own = frame.iloc[5_000 * part : 5_000 * (part + 1)]
+        own.to_parquet(tmp_path / f"{part}.parquet", row_group_size=1_000)
+    table = StreamedTable(str(tmp_path / "*.parquet"), label="y")
+    points = table.points(frame.drop(columns="y").iloc[:100].fillna(0.0))
+    here, cluster = gather(table, points), reached(commands, 2)
+    for pause in (0.0, 0.4):
+        result = in_background(lambda: gather(table, points, cluster=cluster))
+        time.sleep(pause)
+        commands.kill_workers()
+        for _ in range(2):
+            commands.start_worker()
+        there = result()
+        assert there.rows_kept.tolist() == here.rows_kept.tolist()
+        assert np.array_equal(there.dataset.arrays.values, here.dataset.arrays.values)
 
 
 def test_two_clients_share_a_cluster(commands):
