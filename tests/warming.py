@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 QUERIES = ROOT / "src/cpclean/queries"
 # Compiled into the kernels of other files.
-SHARED_KERNELS = ("kernel_arrays.py", "_terms.py", "_leaf_lists.py", "_minmax.py")
+SHARED_KERNELS = ("kernel_arrays.py", "_terms.py", "_alike.py", "_leaf_lists.py", "_minmax.py")
 # About half of the work each; names of functions below.
 SHARES = (
     ("certain", "tallies", "residues", "products", "walks"),
@@ -100,7 +100,9 @@ def main(names: list[str]) -> None:
 
     def products() -> None:
         rows = [np.arange(16.0).reshape(2, 8) % (2 + row) for row in range(12)]
-        cpclean.is_certain(IncompleteDataset(rows, np.arange(12) % 2), np.eye(8))
+        table = IncompleteDataset(rows, np.arange(12) % 2)
+        cpclean.is_certain(table, np.eye(8))
+        cpclean.is_certain(table, np.arange(8.0)[:, None] * np.eye(8)[0])  # points that are alike
 
     work = {
         "certain": lambda: cpclean.is_certain(data(2), X),

@@ -48,6 +48,16 @@ def test_blocks_keep_categories_apart() -> None:
     assert sum(map(len, pure)) > 3600
 
 
+def test_blocks_keep_rows_with_different_holes_apart() -> None:
+    rng = np.random.default_rng(3)
+    low = rng.random((16, 1000))
+    hole = rng.choice(6, size=1000, p=[0.4, 0.3, 0.22, 0.04, 0.03, 0.01])  # the last ones are few
+    high = low + (np.arange(16)[:, None] == hole)
+    alone = [set(hole[block].tolist()) for block in checked_blocks(low, high)]
+    several = [holes for holes in alone if len(holes) > 1]
+    assert several == [{3, 4, 5}]
+
+
 def test_a_cut_is_not_between_equals_if_it_can_be() -> None:
     def first(*places: float) -> list[int]:
         return np.flatnonzero(_first_half(np.array(places, dtype=float))).tolist()

@@ -36,7 +36,9 @@ def instance(
 def near_rows(query: Query, n_neighbors: int, limit: int = 10**9) -> Near:
     assert isinstance(query, PlainQuery)
     columns = _near.by_product(query.metric, query.vectors, query.data.n_features)
-    found = _near.near_rows(query.rows, query.metric, query.vectors, columns, n_neighbors, limit)
+    found = _near.near_rows(
+        query.rows, query.metric, query.vectors, columns, None, n_neighbors, limit
+    )
     return Near(*found)
 
 
@@ -119,12 +121,16 @@ def test_a_heap_keeps_the_smallest_ends_of_the_smallest_rows() -> None:
     for k in (1, 2, 3, 7, 16):
         for most in (3, 30):  # with many ties and with few
             values, rows = rng.integers(0, most, 60).astype(float), rng.permutation(60)
-            heap, who = np.full(k, np.inf), np.full(k, 60)
+            heap, who = np.full((2, k), np.inf), np.full((2, k), 60)
+            found, found_bound = np.zeros((2, 60), np.int64), np.zeros(60)
             for at in range(0, 60, 20):
-                _near._note_ends(heap, who, values[at : at + 20], rows[at : at + 20], 20)
+                own = slice(at, at + 20)
+                _near._keep(1, values[own], values[own], rows[own], 20, heap, who, found[0],
+                            found[1], found_bound, 0)  # fmt: skip
             expected = sorted(zip(values.tolist(), rows.tolist(), strict=True))[:k]
-            assert (heap[0], who[0]) == expected[-1]
-            assert sorted(zip(heap.tolist(), who.tolist(), strict=True)) == expected
+            assert (heap[1, 0], who[1, 0]) == expected[-1]
+            assert sorted(zip(heap[1].tolist(), who[1].tolist(), strict=True)) == expected
+            assert (heap[0] == np.inf).all()
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
-"""Near rows: the same with and without a product in single precision, and why."""
+"""Near rows: the same with and without shared sums or a product in single precision, and why."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
@@ -11,9 +12,9 @@ import pytest
 from queries.samples import NAMES
 
 from cpclean import Cell, FactoredRow, IncompleteDataset
-from cpclean.queries import _near
+from cpclean.queries import _alike, _near
 from cpclean.queries.geometry import ask
-from cpclean.queries.kernel_arrays import BLOCK, EUCLIDEAN, Rows
+from cpclean.queries.kernel_arrays import BLOCK, EUCLIDEAN, MANHATTAN, Rows
 from cpclean.queries.model import Model
 from cpclean.queries.prepared import prepared_rows
 
@@ -22,8 +23,9 @@ NEAR_ROWS = getattr(_near.near_rows, "py_func", _near.near_rows)
 
 
 def near_rows(rows: Rows, metric: int, X: np.ndarray, k: int) -> tuple[np.ndarray, ...]:
-    columns = _near.by_product(metric, X, rows.base.shape[1])
-    found: tuple[np.ndarray, ...] = NEAR_ROWS(rows, metric, X, columns, k, 10**9)
+    plan = _alike.alike(metric, X)
+    columns = _near.by_product(metric, X, rows.base.shape[1]) if plan is None else None
+    found: tuple[np.ndarray, ...] = NEAR_ROWS(rows, metric, X, columns, plan, k, 10**9)
     return found
 
 
@@ -275,6 +277,64 @@ def test_a_product_changes_no_near_row(draw, monkeypatch: pytest.MonkeyPatch) ->
             without = answers(rows, EUCLIDEAN, X, 3)
             monkeypatch.setattr(_near, "_LEAST_PLAIN", 1)
             assert answers(rows, EUCLIDEAN, X, 3) == without
+
+
+# -- points that are alike -------------------------------------------------------------------------
+
+
+def completions(draw, seed: int, width: int, sizes: tuple[int, ...]) -> np.ndarray:
+    """Points with a hole in one to three columns, each with two or three values in each of them."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for size in sizes:
+        point = draw(rng, 1, width)[0]
+        lost = rng.choice(width, size=size, replace=False)
+        values = [draw(rng, int(rng.integers(2, 4)), width)[:, column] for column in lost]
+        for filled in itertools.product(*values):
+            found.append(point.copy())
+            found[-1][lost] = filled
+    return np.array(found)
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("draw", KINDS)
+def test_points_that_are_alike_have_the_rows_of_any_others(
+    draw, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for seed, (n_rows, width, holes) in enumerate([(60, 5, 0.3), (40, 12, 1.0), (50, 9, 0.0)]):
+        rows = prepared_rows(table(draw, seed, n_rows, width, holes)).rows
+        for other in (draw, large):
+            X = completions(other, seed, width, (2, 1, 3))
+            found = []
+            for share in (0, 10**6):  # always, and never
+                monkeypatch.setattr(_alike, "_RUN", share)
+                monkeypatch.setattr(_alike, "_SHARED", share)
+                assert (_alike.alike(EUCLIDEAN, X) is None) == (share > 0)
+                found.append(answers(rows, EUCLIDEAN, X, 3))
+            assert found[0] == found[1]
+
+
+def test_points_are_planned_by_how_often_their_columns_change() -> None:
+    X = np.zeros((14, 12))
+    X[:9, [4, 2]] = list(itertools.product([1.0, 2.0, 3.0], repeat=2))
+    X[9:] = 7.0  # another run
+    X[9:, 11] = np.arange(5)
+    plan = np.zeros((14, 13), dtype=np.int64)
+    assert _alike._plan(X, plan) == 2 * 12 + 6 * 1 + 2 * 2 + 4 * 1
+    assert plan[:, 0].tolist() == [0, 11, 11, 10, 11, 11, 10, 11, 11, 0, 11, 11, 11, 11]
+    assert (plan[:9, 1:] == [0, 1, 3, 5, 6, 7, 8, 9, 10, 11, 4, 2]).all()
+    assert (plan[9:, 1:] == np.arange(12)).all()
+
+
+def test_sums_are_shared_only_where_points_are_alike() -> None:
+    rng = np.random.default_rng(9)
+    assert _alike.alike(EUCLIDEAN, rng.random((64, 10))) is None
+    assert _alike.alike(EUCLIDEAN, completions(grid, 0, 10, (3,))[:7]) is None  # too few
+    alike = np.repeat(rng.random((9, 8)), 5, axis=0)
+    assert _alike.alike(EUCLIDEAN, alike) is not None
+    assert _alike.alike(MANHATTAN, alike) is None
+    one_hot = np.repeat(np.eye(40), 2, axis=0)  # alike, but each unlike the others elsewhere
+    assert _alike.alike(EUCLIDEAN, one_hot) is None
 
 
 @pytest.mark.parametrize("metric", NAMES)

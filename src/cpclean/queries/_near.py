@@ -8,12 +8,11 @@ the reach is a pair of a distance and a row: where distances tie, most rows begi
 
 Rows stand in blocks of neighbours (`blocks`), and a block has a box around its rows' boxes.
 
-1. *Blocks.* Bound the distances of all blocks; look through the rows of the nearest one for a
-   first reach.
+1. *Blocks.* Bound the distances of all blocks; look through the rows of the nearest one first.
 2. *Rows.* Look through every block that does not begin beyond the reach found so far; the reach
-   falls with every row that ends nearer. Where a block is within reach of several points and
-   distance is Euclidean, a product of matrices in single precision first shows which rows may be:
-   the sums themselves are taken of these alone.
+   falls with every row that ends nearer. Where distance is Euclidean, quicker sums first show which
+   rows may be within reach of several points, and the sums that decide are taken of these alone:
+   shared ones if the points are alike (`_alike`), else a product of matrices in single precision.
 3. *Sift* the rows found by the final reach, and bring each point's rows into ascending order.
 
 Cost: O(N d) per point at worst, for N rows and d features; the blocks passed over cost a 256th.
@@ -60,6 +59,7 @@ import numpy as np
 from numba import njit
 
 from cpclean.data.rows import Floats
+from cpclean.queries._alike import add_up, copy_block, list_within, most_of_sum, room_for_sums
 from cpclean.queries._terms import cosine_order
 from cpclean.queries.kernel_arrays import (
     BLOCK,
@@ -76,7 +76,9 @@ from cpclean.queries.kernel_arrays import (
 )
 
 _BEGINS = 2**21  # bounds of blocks that are kept at a time, of all points together
-_FEW = 8  # where fewer than one row in so many may be near, rows are looked at one by one
+# Where at most one row in so many may be near, rows are looked at one by one: after a product, and
+# after shared sums.
+_FEW, _FEW_ALIKE = 8, 3
 _INSERTION = 24  # so many rows are sorted by insertion
 # Where a product pays: points that a block is within reach of, features without and with holes, and
 # the share of these points (one in so many) for which it leaves few rows of the blocks before.
@@ -163,6 +165,35 @@ def _bound_cosine(dot_high, dot_low, norm_low, norm_high, r, near, far):
         far[r] = cosine_order(dot_low, norm_high)
     else:
         far[r] = np.inf if norm_low == 0.0 else cosine_order(dot_low, norm_low)
+
+
+@njit(cache=True, nogil=True)
+def _bound_few(base, low, high, order, holed, block, X, p, row, count, near, far):
+    """The same bounds for some rows of a block, where distances are squares; leaves their numbers.
+
+    row has their places in the order, and then the rows themselves. In columns that are not holed
+    rows are where their first candidate is.
+    """
+    for i in range(count):
+        at = row[i]
+        row[i] = order[at]
+        nearer = 0.0
+        farther = 0.0
+        for f in range(X.shape[1]):
+            if holed[block, f]:
+                under = X[p, f] - low[f, at]
+                over = high[f, at] - X[p, f]
+                reach = under if under > over else over
+                gap = under if under < over else over
+                gap = gap if gap < 0.0 else 0.0
+                nearer += gap * gap
+                farther += reach * reach
+            else:
+                gap = X[p, f] - base[row[i], f]
+                nearer += gap * gap
+                farther += gap * gap
+        near[i] = nearer
+        far[i] = farther
 
 
 # -- the product -------------------------------------------------------------------------
@@ -309,32 +340,24 @@ def _most_within(reach, n_features, scale, plain, whole):
 
 
 @njit(cache=True, nogil=True)
-def _note_ends(heap, who, far, order, count):
-    """Keep the K smallest ends, and their rows; of equal ends those of the smaller rows."""
-    for r in range(count):
-        if far[r] <= heap[0] and (far[r] < heap[0] or order[r] < who[0]):
-            _replace_top(heap, who, far[r], order[r])
-
-
-@njit(cache=True, nogil=True)
-def _replace_top(heap, who, value, row):
-    """Replace the largest pair of a value and a row in a max-heap."""
-    size = heap.shape[0]
+def _replace_top(heap, who, p, value, row):
+    """Replace the largest pair of a value and a row in a point's max-heap."""
+    size = heap.shape[1]
     at = 0
     while True:
         child = 2 * at + 1
         if child >= size:
             break
         if child + 1 < size:
-            one, other = heap[child], heap[child + 1]
-            child += other > one or (other == one and who[child + 1] > who[child])
-        if heap[child] < value or (heap[child] == value and who[child] <= row):
+            one, other = heap[p, child], heap[p, child + 1]
+            child += other > one or (other == one and who[p, child + 1] > who[p, child])
+        if heap[p, child] < value or (heap[p, child] == value and who[p, child] <= row):
             break
-        heap[at] = heap[child]
-        who[at] = who[child]
+        heap[p, at] = heap[p, child]
+        who[p, at] = who[p, child]
         at = child
-    heap[at] = value
-    who[at] = row
+    heap[p, at] = value
+    who[p, at] = row
 
 
 @njit(cache=True, nogil=True)
@@ -346,8 +369,28 @@ def _grown(array, used, size):
 
 
 @njit(cache=True, nogil=True)
-def _first_reach(rows, metric, X, begins, nearest_ends, ending):
-    """Step 1: every point's nearest block, whose rows give a first reach.
+def _keep(p, near, far, row, count, heap, ending, found, found_row, found_bound, n_found):
+    """Note those of some rows that begin within a point's reach, which falls with their ends.
+
+    heap[p] has the K smallest ends and ending[p] their rows; of equal ends those of the smaller
+    rows. Returns how many rows are found by now.
+    """
+    top = heap[p, 0]
+    for r in range(count):
+        if far[r] <= top and (far[r] < top or row[r] < ending[p, 0]):
+            _replace_top(heap, ending, p, far[r], row[r])
+            top = heap[p, 0]
+    for r in range(count):  # written in any case, kept if near
+        found[n_found] = p
+        found_row[n_found] = row[r]
+        found_bound[n_found] = near[r]
+        n_found += near[r] <= top
+    return n_found
+
+
+@njit(cache=True, nogil=True)
+def _nearest_blocks(rows, metric, X, begins, ends):
+    """Every point's nearest block, -1 where distances are given and there is nothing to pass over.
 
     Leaves where blocks begin in begins, which may hold those of some blocks at a time only.
     """
@@ -358,25 +401,18 @@ def _first_reach(rows, metric, X, begins, nearest_ends, ending):
     for p in range(n_points):
         nearest[p] = -1
         least[p] = np.inf
-    if metric == PRECOMPUTED:  # distances are given: nothing to pass over
-        for p in range(n_points):
-            for block in range(at_once):
-                begins[p, block] = -np.inf
+        for block in range(at_once):
+            begins[p, block] = -np.inf
+    if metric == PRECOMPUTED:
         return nearest
-    near = np.empty(BLOCK)
-    far = np.empty(max(BLOCK, at_once))
     for start in range(0, n_blocks, at_once):
         count = min(at_once, n_blocks - start)
         for p in range(n_points):
-            _bound(rows, rows.block_boxes, metric, X[p], start, start + count, begins[p], far)
+            _bound(rows, rows.block_boxes, metric, X[p], start, start + count, begins[p], ends)
             for block in range(count):
                 if begins[p, block] < least[p] or nearest[p] < 0:
                     least[p] = begins[p, block]
                     nearest[p] = start + block
-    for p in range(n_points):
-        start, stop = rows.block_at[nearest[p]], rows.block_at[nearest[p] + 1]
-        _bound(rows, rows.boxes, metric, X[p], start, stop, near, far)
-        _note_ends(nearest_ends[p], ending[p], far, rows.order[start:], stop - start)
     return nearest
 
 
@@ -388,10 +424,11 @@ def by_product(metric: int, X: Floats, n_features: int) -> Floats | None:
 
 
 @njit(cache=True, nogil=True)
-def near_rows(rows, metric, X, columns, n_neighbors, limit):
-    """Rows that can be among the nearest, for every point of a block; columns are `by_product`.
+def near_rows(rows, metric, X, columns, plan, n_neighbors, limit):
+    """Rows that can be among the nearest, for every point of a block.
 
-    Gives up, with ptr empty, when several points together have more than `limit` of them.
+    columns are `by_product` and plan is `_alike.alike`: what is None is not compiled. Gives up,
+    with ptr empty, when several points together have more than `limit` rows.
 
     Returns (ptr, near, bound, reach): point p has rows near[ptr[p]:ptr[p+1]], in ascending order,
     whose distances are at least bound; no candidate beyond distance reach[p] can be the
@@ -412,6 +449,11 @@ def near_rows(rows, metric, X, columns, n_neighbors, limit):
     active = np.empty(n_points, np.int64)
     near = np.empty(BLOCK)
     far = np.empty(BLOCK)
+    row = np.empty(BLOCK, np.int64)
+    found = np.empty(4096, np.int64)
+    found_row = np.empty(4096, np.int64)
+    found_bound = np.empty(4096)
+    n_found = 0
     if columns is not None:  # room for a product
         tried = np.zeros(2, np.int64)  # products of points and blocks without and with holes
         useful = np.zeros(2, np.int64)  # how many of them left few rows
@@ -425,23 +467,30 @@ def near_rows(rows, metric, X, columns, n_neighbors, limit):
         plain = np.empty(n_points)
         whole = np.empty(n_points)
         sums = np.empty((4, BLOCK), np.float32)
-    # Step 1: a first reach.
-    nearest_block = _first_reach(rows, metric, X, begins, nearest_ends, ending)
-    # Step 2: the rows of every block that begins within reach.
-    found = np.empty(4096, np.int64)
-    found_row = np.empty(4096, np.int64)
-    found_bound = np.empty(4096)
-    n_found = 0
-    for block in range(n_blocks):  # its rows meet all points while they are in the cache
-        column = block % at_once
-        if column == 0 and n_blocks > at_once and metric != PRECOMPUTED:
-            for p in range(n_points):
-                _bound(rows, rows.block_boxes, metric, X[p], block,
-                       min(block + at_once, n_blocks), begins[p], ends)  # fmt: skip
+    if plan is not None:
+        box_low = np.empty((n_features, BLOCK))
+        box_high = np.empty((n_features, BLOCK))
+        partial = room_for_sums(n_features)
+    # Step 1: every point's nearest block, for a first reach.
+    nearest = _nearest_blocks(rows, metric, X, begins, ends)
+    # Step 2: the rows of every block that begins within reach; those first ones before all others.
+    for turn in range(-n_points, n_blocks):
         n_active = 0
-        for p in range(n_points):
-            active[n_active] = p
-            n_active += begins[p, column] <= nearest_ends[p, 0]
+        if turn < 0:
+            active[0] = turn + n_points
+            block = nearest[active[0]]
+            n_active += block >= 0
+        else:  # its rows meet all points while they are in the cache
+            block = turn
+            if block % at_once == 0 and n_blocks > at_once and metric != PRECOMPUTED:
+                for p in range(n_points):
+                    _bound(rows, rows.block_boxes, metric, X[p], block,
+                           min(block + at_once, n_blocks), begins[p], ends)  # fmt: skip
+            for p in range(n_points):
+                active[n_active] = p
+                n_active += begins[p, block % at_once] <= nearest_ends[p, 0] and block != nearest[p]
+        if n_active == 0:
+            continue
         start, stop = rows.block_at[block], rows.block_at[block + 1]
         count = stop - start
         if columns is not None:
@@ -460,51 +509,54 @@ def near_rows(rows, metric, X, columns, n_neighbors, limit):
                 scale, n_plain = _round_block(rows, block, centre, place, low, high, norms, sizes)
                 _round_points(columns, active[:rounded], centre, scale, place, n_plain, Y, plain,
                               whole)  # fmt: skip
+        if plan is not None:
+            summed = -1  # the point that partial sums are of
+            n_copied = 0
+            if turn >= 0:
+                n_copied = copy_block(rows, block, box_low, box_high, partial)
         for q in range(n_active):
             p = active[q]
-            heap = nearest_ends[p]
-            n_near = count
+            top = nearest_ends[p, 0]
+            n_few = -1  # how many rows may be near, if they are few
             if columns is not None:
                 if q < rounded:
                     if q % 4 == 0:
                         _multiply(low, high, norms, Y, q, n_plain, n_features, count, sums)
-                    own = sums[q % 4]
-                    most = _most_within(heap[0], n_features, scale, plain[q], whole[q])
-                    n_near = 0
-                    for r in range(count):
-                        n_near += not own[r] > most  # nor if it is not a number
-                    useful[holed] += n_near * _FEW <= count
-                    if n_near == 0:
-                        continue
-                    if n_near * _FEW <= count:
-                        for r in range(count):
-                            near[r] = np.inf
-                            far[r] = np.inf
-                            if not own[r] > most:
-                                _bound(rows, rows.boxes, metric, X[p], start + r, start + r + 1,
-                                       near[r:], far[r:])  # fmt: skip
-            if n_near * _FEW > count:
-                _bound(rows, rows.boxes, metric, X[p], start, stop, near, far)
-            if block != nearest_block[p]:
-                _note_ends(heap, ending[p], far, rows.order[start:], count)
-            top = heap[0]
-            n_near = 0
-            for r in range(count):
-                n_near += near[r] <= top
-            if n_near == 0:
+                    most = _most_within(top, n_features, scale, plain[q], whole[q])
+                    n_few = list_within(sums, q % 4, most, count, start, count // _FEW, row)
+                    useful[holed] += n_few >= 0
+            if plan is not None:
+                if turn >= 0 and top < np.inf:
+                    add_up(box_low, box_high, n_copied, X, plan, summed, p, partial)
+                    summed = p
+                    most = most_of_sum(top, n_features)
+                    n_few = list_within(partial, partial.shape[0] - 1, most, n_copied, start,
+                                         count // _FEW_ALIKE, row)  # fmt: skip
+            if n_few == 0:
                 continue
+            if n_few > 0:
+                n_near = n_few
+                _bound_few(rows.base, rows.boxes.low, rows.boxes.high, rows.order,
+                           rows.holed, block, X, p, row, n_near, near, far)  # fmt: skip
+            else:
+                _bound(rows, rows.boxes, metric, X[p], start, stop, near, far)
+                n_near = 0
+                for r in range(count):
+                    n_near += near[r] <= top
+                if n_near == 0:
+                    continue
+                n_near = count
+                for r in range(count):
+                    row[r] = rows.order[start + r]
             if n_found > limit and n_points > 1:
                 return found[:0], found_row[:0], found_bound[:0], reach[:0]
-            if n_found + count > found.shape[0]:
-                size = 2 * (n_found + count)
+            if n_found + n_near > found.shape[0]:
+                size = 2 * (n_found + n_near)
                 found = _grown(found, n_found, size)
                 found_row = _grown(found_row, n_found, size)
                 found_bound = _grown(found_bound, n_found, size)
-            for r in range(count):  # written in any case, kept if near
-                found[n_found] = p
-                found_row[n_found] = rows.order[start + r]
-                found_bound[n_found] = near[r]
-                n_found += near[r] <= top
+            n_found = _keep(p, near, far, row, n_near, nearest_ends, ending, found, found_row,
+                            found_bound, n_found)  # fmt: skip
     # Step 3: count what is within the final reach, copy it point by point, sort.
     ptr = np.empty(n_points + 1, np.int64)
     at = np.empty(n_points, np.int64)

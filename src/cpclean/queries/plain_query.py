@@ -14,7 +14,7 @@ from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.rows import Floats, StoredRow, boxed
 from cpclean.data.threads import in_threads
 from cpclean.errors import QueryError
-from cpclean.queries import _extremes, _near, _order
+from cpclean.queries import _alike, _extremes, _near, _order
 from cpclean.queries.kernel_arrays import COSINE, PRECOMPUTED, SIZE, Positions, Rows, Sparse
 from cpclean.queries.prepared import (
     Prepared,
@@ -61,9 +61,12 @@ class PlainQuery(Query):
         return max(1, min(most, BLOCK_BYTES // (8 * self.data.n_candidates)))
 
     def near(self, points: Floats, limit: int) -> Near | None:
-        columns = _near.by_product(self.metric, points, self.data.n_features)
+        plan = _alike.alike(self.metric, points)
+        columns = None
+        if plan is None:
+            columns = _near.by_product(self.metric, points, self.data.n_features)
         found = Near(
-            *_near.near_rows(self.rows, self.metric, points, columns, self.n_neighbors, limit)
+            *_near.near_rows(self.rows, self.metric, points, columns, plan, self.n_neighbors, limit)
         )
         return found if len(found.ptr) else None
 
