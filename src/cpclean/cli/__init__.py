@@ -3,6 +3,7 @@
     demo, inspect, predict, rank, clean, serve    the commands, as people need them
     simulate, report, bench, reproduce            more of them
     options, tasks, sessions                      options that are shared, and what they become
+    many_files                                    training tables of many files
     dialogue, questions, typed_cells              what `clean` asks, shows and understands
     oracle, trials, wines                         true values: of a file, complete rows, the demo
     output, charts, mistakes                      results, curves and errors

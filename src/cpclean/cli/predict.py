@@ -18,7 +18,7 @@ from cpclean.cli.options import (
 )
 from cpclean.cli.output import for_people, output_options, ready, terminal, working, write
 from cpclean.cli.sessions import tell_draws
-from cpclean.cli.tasks import model_of, open_given
+from cpclean.cli.tasks import model_of, task_given
 from cpclean.intake.notes import Note
 
 if TYPE_CHECKING:
@@ -43,12 +43,13 @@ def check(
 ) -> None:
     """Which predictions are certain: do all worlds agree on the label?
 
-    FILE is the training table, with holes. There is one line for every row of --val, or for every
-    row held out: its number in its file, whether it is certain, the label that most of the prior
-    mass predicts, the verdict (certain; sure: one label holds at least the level of --sure, or
-    0.95, of the prior mass, its estimated error taken off; open), the share of the label, and the
-    labels that at least one world predicts. A row to predict may have holes, too: it is certain if
-    the label is the same however they are filled.
+    FILE is the training table, with holes; a folder or a pattern such as "data/*.parquet" stands
+    for many files, which need not fit into memory. There is one line for every row of --val, or for
+    every row held out: its number in its file, whether it is certain, the label that most of the
+    prior mass predicts, the verdict (certain; sure: one label holds at least the level of --sure,
+    or 0.95, of the prior mass, its estimated error taken off; open), the share of the label, and
+    the labels that at least one world predicts. A row to predict may have holes, too: it is certain
+    if the label is the same however they are filled.
 
     \b
     Example:
@@ -223,7 +224,7 @@ def opened_task(training: Training, validation: Validation) -> Task:
     from cpclean.queries.geometry import ask
 
     with working("Reading"):
-        task = open_given(training, validation, for_session=False, compared=True).task
+        task = task_given(training, validation, for_session=False, compared=True)
         ask(task.dataset, task.points, model_of(task, training))
         return task
 

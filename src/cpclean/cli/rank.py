@@ -17,7 +17,7 @@ from cpclean.cli.options import (
 from cpclean.cli.output import SCREEN, for_people, output_options, ready, working, write
 from cpclean.cli.questions import progress
 from cpclean.cli.sessions import WayOfAsking, open_session, tell_completions, tell_draws
-from cpclean.cli.tasks import open_given
+from cpclean.cli.tasks import task_given
 
 if TYPE_CHECKING:
     from cpclean.analysis.ranking import Ranked
@@ -61,7 +61,7 @@ def rank(
     """
     ready(out)
     with working("Looking at the predictions"):
-        task = open_given(training, validation, compared=True).task
+        task = task_given(training, validation, compared=True)
         asking = WayOfAsking.of(sure, "cells" if cells else None)
         session = open_session(task, training, seed=validation.seed, **asdict(asking))
         from cpclean.analysis.ranking import ranking
@@ -100,11 +100,18 @@ def _frame(found: list[Ranked], task: Task, cells: bool) -> Any:
 
 def _with_values(frame: Any, task: Task, training: Training, together: bool) -> Any:
     """With the values of the rows: one column for each, or all in one column for a screen."""
+    import pandas as pd
+
     from cpclean.data.domains import plain_frame
     from cpclean.intake.formats import records
 
-    own = plain_frame(task.frame).drop(columns=list(training.drop))
-    own = own.iloc[frame["row"]].reset_index(drop=True)
+    if task.frame is None and task.table is not None:  # of several files
+        places = [task.row_named[row] for row in frame["row"].tolist()]
+        own = pd.DataFrame([task.table.row(place) for place in places])
+        own[training.label] = task.dataset.labels[places]
+    else:
+        own = plain_frame(task.frame).drop(columns=list(training.drop))
+        own = own.iloc[frame["row"]].reset_index(drop=True)
     if not together:
         return frame.join(own.rename(columns={name: f"value: {name}" for name in own.columns}))
     known = [

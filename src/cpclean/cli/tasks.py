@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import click
+
+from cpclean.cli.many_files import is_many, refuse_many, task_of_files
 from cpclean.cli.mistakes import Mistake, note, tell
 from cpclean.cli.options import KINDS, Training, Validation
 
@@ -50,6 +53,7 @@ def open_given(
     if validation.val is not None:
         points = SourceFile.at(validation.val, points=True)
         to_predict = PointsFile(points, _layout(points.suffix, training))
+    refuse_many(training.file, click.get_current_context().info_name or "")
     choices = replace(choices_of(training), seed=validation.seed)
     opened = open_task(SourceFile.at(training.file), choices, to_predict, for_session=for_session)
     for one in opened.notes:
@@ -59,6 +63,28 @@ def open_given(
         if one.code in AT_ONCE:
             note(one)
     return opened
+
+
+def task_given(
+    training: Training, validation: Validation, *, for_session: bool = True, compared: bool = False
+) -> Task:
+    """The task alone, as `open_given` opens it; the training table may be in several files."""
+    if not is_many(training.file):
+        return open_given(training, validation, for_session=for_session, compared=compared).task
+    from cpclean.intake.choices import Choices, PointsFile
+    from cpclean.intake.source_file import SourceFile
+
+    points = None
+    if validation.val is not None:
+        source = SourceFile.at(validation.val, points=True)
+        points = PointsFile(source, _layout(source.suffix, training))
+    choices = Choices(
+        label=training.label,
+        drop=training.drop,
+        kinds=kinds_of(training),
+        null_tokens=training.null,
+    )
+    return task_of_files(training, validation, choices, points, for_session=for_session)
 
 
 def model_of(task: Task, training: Training) -> Model:

@@ -1,0 +1,105 @@
+"""Training tables of many files, which need not fit into memory: a folder, or a pattern."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from cpclean.cli.mistakes import Mistake, note, tell
+from cpclean.cli.options import Training, Validation
+
+if TYPE_CHECKING:
+    from cpclean.data.streamed.streamed_table import StreamedTable
+    from cpclean.data.task import Task
+    from cpclean.intake.choices import Choices, PointsFile
+
+# Rows of the files that points are compared with, to see whether they have the same columns.
+_HEAD = 1000
+
+
+def is_many(file: str) -> bool:
+    """Whether what was named in place of a file stands for several."""
+    return os.path.isdir(file) or (bool(re.search(r"[*?\[]", file)) and not os.path.exists(file))
+
+
+def refuse_many(file: str, command: str) -> None:
+    """Refuse several files for a command that reads one into memory."""
+    if is_many(file):
+        raise Mistake(
+            f"cpclean {command} reads one file; {file!r} stands for several. "
+            "check, count and rank take them; in Python, CleaningSession(StreamedTable(files, "
+            "label=...), points) cleans them.",
+        )
+
+
+def task_of_files(
+    training: Training,
+    validation: Validation,
+    choices: Choices,
+    points: PointsFile | None,
+    *,
+    for_session: bool,
+) -> Task:
+    """The task of some files: the rows that matter to the points, by their numbers in all files."""
+    from cpclean.data.streamed.streamed_table import StreamedTable
+    from cpclean.data.task import Task
+    from cpclean.intake.choices import EASIER
+    from cpclean.intake.open_task import noted
+    from cpclean.intake.predicting import as_classes, rows_to_predict
+    from cpclean.intake.source_file import SourceFile
+    from cpclean.queries.near_scan import checked_model, gather
+
+    if points is None:
+        raise Mistake(
+            "rows of several files cannot be held out: name the rows to predict, --val FILE."
+        )
+    if training.domains:
+        raise Mistake("--domains reads one file; several files cannot list what cells can be.")
+    notes: list[Any] = []
+    with noted(notes):
+        table = StreamedTable(
+            training.file,
+            label=training.label,
+            repairs=training.repairs,
+            prior=training.prior,
+            kinds=choices.kinds,
+            null_tokens=training.null,
+            space=training.space,
+            max_exact=training.max_exact,
+            n_draws=training.draws,
+            random_state=validation.seed,
+            drop_unlabelled=training.drop_unlabelled,
+            drop=training.drop,
+        )
+        trained = SourceFile(repr(training.file), ".csv", bytes)
+        found = rows_to_predict(_head(table), trained, choices, points)
+        labels, about_labels = as_classes(found, table.classes.tolist())
+        if for_session:
+            asked = table.session_points(found.frame)
+        else:
+            most = max(1, table.drawing.max_exact // EASIER)
+            asked = table.points(found.frame, max_completions=most)
+        model = checked_model(table, training.neighbors, training.metric)
+        near = gather(
+            table, asked, model.n_neighbors, model.metric, spare=1, cluster=training.cluster
+        )
+    about = [one for one in found.notes if one.code != "points_in_training"]  # of the head alone
+    for one in [*notes, *about, *about_labels]:
+        note(one)
+    tell(
+        f"{table.n_rows:,} rows in {len(table.source.files):,} files; {near.n_rows:,} of them "
+        f"matter to these {asked.n_points:,} predictions."
+    )
+    task = Task.of(near, asked, labels, row_names=near.rows_kept, point_names=found.numbers)
+    return replace(task, raw_points=found.frame)
+
+
+def _head(table: StreamedTable) -> Any:
+    """The first rows of the files as a pandas frame, with the label."""
+    from cpclean.intake.writing import as_pandas
+
+    names = (*table.names, table.label)
+    frame = next(iter(table.source.frames(table.pieces[0], names, _HEAD)))
+    return as_pandas(frame)
