@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 from streamed_files import FEATURES, as_arrow, mixed_frame, write_parquet
 
 from cpclean import CleaningSession, CPCleanError, IncompleteTable, StreamedTable
 from cpclean.cleaning.streamed_session import FileQuestion, StreamedSession
+from cpclean.errors import TableError
 
 
 def both(
@@ -164,6 +166,23 @@ def test_answers_can_be_saved_and_repeated(tmp_path: Path) -> None:
         again.replay([{"row": 4, "skip": True}, {"row": 10**6, "skip": True}])
     assert again.answers == saved
     assert repr(again).startswith("StreamedSession(3 answers")
+
+
+def test_a_file_that_changes_between_two_steps_is_refused(tmp_path: Path) -> None:
+    one, _ = both(7, tmp_path)
+    saved, before = pickle.dumps(one), one.answers
+    row = int(one.ask().row)
+    path = Path(one.table.where(row)[0])
+    content = path.read_bytes()
+    pq.write_table(as_arrow(mixed_frame(8, 90)), path)
+    with pytest.raises(TableError, match="has changed since the table was read"):
+        one.tell(row, 0)
+    with pytest.raises(TableError, match="has changed since the table was read"):
+        pickle.loads(saved)
+    assert one.answers == before
+    path.write_bytes(content)
+    one.tell(row, 0)
+    assert pickle.loads(saved).ask().row == row
 
 
 def test_what_needs_all_rows_is_refused(tmp_path: Path) -> None:

@@ -243,7 +243,8 @@ class StreamedSession(SessionLooks):
     # -- answering -------------------------------------------------------------------------
 
     def tell(self, row: int, candidate: int | None = None, *, value: Any = None) -> Record:
-        """As `CleaningSession.tell`, about any row of the files."""
+        """As `CleaningSession.tell`, about any row of the files, if its file is as it was."""
+        self.table.check(row)
         over = self._with_row(row)
         place = over.place(row)
         assert place is not None

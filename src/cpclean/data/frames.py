@@ -221,6 +221,12 @@ def _from_series(name: str, series: Any, tokens: tuple[str, ...]) -> Column:
 
 def _coded_texts(series: Any) -> Coded | None:
     """The distinct texts of a series and which one each row has, where its library tells that."""
+    if hasattr(series, "dictionary_encode"):  # pyarrow
+        encoded = series.combine_chunks().dictionary_encode()
+        if not hasattr(encoded, "indices"):  # too long to be in one piece
+            return None
+        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        return Coded(codes.astype(np.int64), encoded.dictionary.to_pylist())
     if not hasattr(series, "factorize"):
         return None
     codes, distinct = series.factorize()

@@ -99,12 +99,17 @@ class CsvSource:
         """As in `TableSource`."""
         path = self.files[piece.file]
         old = self.mark.files[piece.file]
-        check_same(old, _mark(self.filesystem, path, old.rows))
+        self.check_file(piece.file)
         frame = _parsed(self.content(piece), path, piece.first, self.dtypes)[list(names)]
         if len(frame) != piece.n_rows:
             check_same(old, FileMark(path, old.size, (len(frame),), old.checksum))
         for at in range(0, len(frame), size):
             yield frame.iloc[at : at + size]
+
+    def check_file(self, file: int) -> None:
+        """As in `TableSource`."""
+        old = self.mark.files[file]
+        check_same(old, _mark(self.filesystem, self.files[file], old.rows))
 
     def content(self, piece: Piece) -> bytes:
         """The bytes of a piece, with the header of its file in front."""

@@ -92,9 +92,13 @@ class ParquetSource:
 
     def opened(self, file: int) -> Any:
         """A file of pyarrow, if it is still the one that was read."""
+        self.check_file(file)
+        return _opened(self.filesystem, self.files[file])
+
+    def check_file(self, file: int) -> None:
+        """As in `TableSource`."""
         mark, _ = _outline(self.filesystem, self.files[file])
         check_same(self.mark.files[file], mark)
-        return _opened(self.filesystem, self.files[file])
 
     def row_group(self, opened: Any, file: int, group: int) -> Any:
         """All columns of a row group."""

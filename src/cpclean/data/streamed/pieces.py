@@ -118,6 +118,10 @@ class TableSource(Protocol):
         """The mark of the files as they are now."""
         ...
 
+    def check_file(self, file: int) -> None:
+        """Refuse a file that has changed since the table was made."""
+        ...
+
 
 def n_rows(source: TableSource) -> int:
     """The number of rows of all files."""

@@ -32,7 +32,7 @@ from cpclean.data.streamed.class_counts import ClassCounts, middles
 from cpclean.data.streamed.learning_rows import learnt_trees
 from cpclean.data.streamed.looks import counted, looked_at
 from cpclean.data.streamed.opening_files import open_source
-from cpclean.data.streamed.pieces import Piece, SourceMark, TableSource, place_of
+from cpclean.data.streamed.pieces import Piece, SourceMark, TableSource, piece_of, place_of
 from cpclean.data.streamed.refused import checked_repair, memory_limit
 from cpclean.data.streamed.row_batches import BatchReader
 from cpclean.data.streamed.row_recipe import RowRecipe, SomeRows
@@ -70,7 +70,7 @@ class StreamedTable:
         As in `IncompleteTable`. Trees are learnt from a random sample of `LeafSpace.max_rows` rows,
         50,000 by default; a table with no more rows has the trees of an `IncompleteTable`.
     max_exact, n_draws, random_state
-        As in `IncompleteTable`.
+        As in `IncompleteTable`; the draws of a row depend on its number in all files.
     drop : iterable of str
         Columns that play no part.
     memory : int or str
@@ -283,9 +283,17 @@ class StreamedTable:
             raise UnknownRowError(f"row {offenders(lacking)} has no label and was left out.")
         return self.marked(SomeRows.joined(parts))
 
-    def check(self) -> None:
-        """Refuse files that have changed since the table was made."""
-        self.mark.check(self.source.current_mark())
+    def check(self, row: int | None = None) -> None:
+        """Refuse files that have changed since the table was made: all, or the one of a row."""
+        if row is None:
+            self.mark.check(self.source.current_mark())
+        else:
+            self.source.check_file(piece_of(self.source, self._checked_row(row)).file)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Out of a pickle, the table is that of the same files, or refused."""
+        self.__dict__.update(state)
+        self.check()
 
     # -- encoding --------------------------------------------------------------------------
 
