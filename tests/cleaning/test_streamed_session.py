@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from streamed_files import FEATURES, as_arrow, mixed_frame, write_parquet
 
-from cpclean import CleaningSession, CPCleanError, IncompleteTable, StreamedTable
+from cpclean import CleaningSession, CPCleanError, IncompleteTable, StreamedTable, gather
 from cpclean.cleaning.streamed_session import FileQuestion, StreamedSession
 from cpclean.errors import TableError
 
@@ -147,6 +147,63 @@ def test_rows_that_go_away_make_room_for_rows_that_were_not_gathered(tmp_path: P
     one.undo(4)
     two.undo(4)
     assert_same_state(one, two)
+
+
+def test_a_session_over_gathered_rows_refuses_what_it_cannot_know(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"x": [float(one) for one in range(60)], "y": list("abc") * 20})
+    frame["z"] = frame["x"] % 2
+    points = pd.DataFrame({"x": [0.1], "z": [0.0]})
+    streamed = StreamedTable(write_parquet(frame, tmp_path, 1, 7), "y")
+    near = gather(streamed, points, 1, spare=1)
+    session = CleaningSession(near, points, n_neighbors=1)
+    session.tell(0, value={"x": 30.0})
+    before = session.answers
+    with pytest.raises(CPCleanError, match="rows of the files may matter that were not gathered"):
+        session.tell(1, value={"x": 31.0})
+    assert session.answers == before
+    more = CleaningSession(gather(streamed, points, 1, spare=3), points, n_neighbors=1)
+    more.replay([{"row": row, "value": {"x": 30.0 + row}} for row in (0, 1)])
+    whole = CleaningSession(streamed, points, n_neighbors=1)  # it gathers again
+    expected = CleaningSession(IncompleteTable(as_arrow(frame), "y"), points, n_neighbors=1)
+    for row in (0, 2, 4, 6):
+        for each in (whole, expected):
+            each.tell(row, value={"x": 40.0 + row})
+        assert_same_state(whole, expected)
+        assert whole.view.labels.tolist() == expected.view.labels.tolist()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_neighbors", [1, 2, 3])
+def test_rows_walk_away_from_the_points_and_back(n_neighbors: int, tmp_path: Path) -> None:
+    grown = 0
+    for seed in range(6):
+        folder, rng = tmp_path / str(seed), np.random.default_rng(seed)
+        folder.mkdir()
+        frame = pd.DataFrame(
+            {"x": rng.integers(0, 30, 50) / 1.0, "z": rng.integers(0, 4, 50) / 1.0}
+        )
+        frame = frame.mask(rng.random(frame.shape) < 0.04)
+        frame.loc[frame.isna().all(axis=1), "x"] = 7.0
+        frame["y"] = rng.choice(list("abc"), 50)
+        points = pd.DataFrame({"x": [3.0, 22.0], "z": [1.0, 2.0]})
+        streamed = StreamedTable(write_parquet(frame, folder, 1, 6), "y")
+        one = CleaningSession(streamed, points, n_neighbors=n_neighbors)
+        two = CleaningSession(
+            IncompleteTable(as_arrow(frame), "y"), points, n_neighbors=n_neighbors
+        )
+        size = len(one.near_rows)
+        for step in range(14):
+            row = int(rng.choice(one.near_rows))
+            value = {"x": float(rng.choice([-40, 3, 22, 70])), "z": 1.0}
+            for session in (one, two):
+                if step % 5 == 4:
+                    session.undo()
+                else:
+                    session.tell(row, value=value)
+            assert_same_state(one, two)
+            assert one.view.labels.tolist() == two.view.labels.tolist()
+        grown += len(one.near_rows) > size
+    assert grown  # rows were gathered again
 
 
 def test_answers_can_be_saved_and_repeated(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@
     board, point_gains     the validation points after every answer, and their gains, one by one
     basis, footing         what a board stands on; the questions, as a value that can be sent
     kept_query             a question that is kept while rows become known
+    standing               whether rows gathered from files are still enough
     ground, gathered       all rows and what is known of them; those near the points, in their place
     effort, hindsight      which answers had to be; what would be settled without some of them
     every_order            how many rows no order can do without

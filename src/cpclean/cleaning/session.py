@@ -28,6 +28,7 @@ from cpclean.cleaning.settings import (
     checked_seed,
     checked_sure,
 )
+from cpclean.cleaning.standing import check_standing
 from cpclean.cleaning.state import Record, State
 from cpclean.cleaning.strategies import plan_named
 from cpclean.cleaning.streamed_session import StreamedSession
@@ -61,8 +62,7 @@ class CleaningSession(SessionLooks):
         How many nearest rows vote, from 1 to the number of rows.
     strategy : {"cpclean", "relative", "roots", "random", "cells", "cost"} or function
         See `cpclean.cleaning.strategies`.
-    y_val : sequence of labels, optional
-        Only used by `accuracy`.
+    y_val : sequence of labels, optional, only used by `accuracy`
     random_state : int, optional
         Seed of strategy "random"; drawn if None. It is an attribute of the session: pass it to a
         session that is to replay the answers of this one.
@@ -300,6 +300,7 @@ class CleaningSession(SessionLooks):
         gain = self._gain_of(row, now)
         board = state.board.copy()
         change = put(board, self._setup.subject, row, now)
+        check_standing(board.ground, board.points, self._setup.model)
         kind = "answer" if before is None else "same" if before == now else "correction"
         record = _record(board, row, kind, start, gain, change)
         self._state = State(

@@ -24,11 +24,12 @@ import numpy as np
 
 from cpclean.cleaning.answers import checked_log
 from cpclean.cleaning.effort import Effort
-from cpclean.cleaning.gathered import SPARE, Gathered
+from cpclean.cleaning.gathered import SPARE
 from cpclean.cleaning.question import Question, Why
 from cpclean.cleaning.row_candidates import CellValues
 from cpclean.cleaning.session_looks import SessionLooks
 from cpclean.cleaning.settings import checked_seed
+from cpclean.cleaning.standing import is_beyond, is_outdated
 from cpclean.cleaning.state import Record
 from cpclean.cleaning.view import SessionView
 from cpclean.data.points import Points
@@ -39,8 +40,6 @@ from cpclean.data.table import IncompleteTable
 from cpclean.errors import AnswerError, CPCleanError
 from cpclean.intake.cleaned_files import write_files
 from cpclean.progress_bar import Shown
-from cpclean.queries.gather import around
-from cpclean.queries.geometry import ask
 from cpclean.queries.near_scan import NearRows, checked_model, scanned
 
 
@@ -406,21 +405,10 @@ class StreamedSession(SessionLooks):
 
 
 def _is_beyond(over: _Over, place: int) -> bool:
-    """Whether a row is where it could not be as it was given."""
-    data = over.table.dataset
-    query = ask(data, np.empty((0, data.n_features)), over.session.view.model)
-    return not query.encloses(data.stored_row(place), over.session.data.stored_row(place))
+    session = over.session
+    return is_beyond(over.table.dataset, session.data, place, session.view.model)
 
 
 def _is_outdated(over: _Over, points: Points) -> bool:
-    """Whether so many rows have left a point that rows may be near it which were not gathered."""
-    model = over.session.view.model
-    n_rows = len(over.rows.numbers)
-    if not over.beyond or over.near.facts.n_rows == n_rows:
-        return False
-    query = ask(over.table.dataset, points, model)
-    every = np.arange(len(query.vectors))
-    first = around(query, np.full(len(every), min(over.spare, n_rows - model.n_neighbors)))
-    now = around(ask(over.session.data, points, model), np.zeros(len(every), dtype=np.int64))
-    gathered = Gathered(query, np.arange(n_rows), first, over.beyond)
-    return bool(len(gathered.outdated(every, now.reach)))
+    start, session = over.table.dataset, over.session
+    return is_outdated(start, session.data, points, session.view.model, over.beyond, over.spare)

@@ -27,6 +27,8 @@ class WholeFacts:
         The largest number of values of a cell, and of cells of a row.
     is_exact : bool
         Whether no row is represented by draws.
+    spare : int or None
+        How many rows beyond the nearest are at hand for each point; None if nobody has to ask.
     n_other_worlds : int
         In how many ways the rows elsewhere can be filled.
     """
@@ -38,6 +40,7 @@ class WholeFacts:
     most_values: int = 1
     most_cells: int = 0
     is_exact: bool = True
+    spare: int | None = None
     n_other_worlds: int = 1
 
     @classmethod
@@ -63,6 +66,7 @@ class WholeFacts:
             max(self.most_values, other.most_values),
             max(self.most_cells, other.most_cells),
             self.is_exact and other.is_exact,
+            self.spare,
             self.n_other_worlds * other.n_other_worlds,
         )
 

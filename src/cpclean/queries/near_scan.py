@@ -188,7 +188,7 @@ def gather(
     wider = replace(model, n_neighbors=model.n_neighbors + spare)
     found = scanned(table, points, wider, n_jobs, progress, cluster)
     assert found.rows is not None, "a table has rows"
-    return table.table_of(found.rows, found.facts)
+    return table.table_of(found.rows, replace(found.facts, spare=spare))
 
 
 def scanned(
