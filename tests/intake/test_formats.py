@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import date, timedelta
+from io import BytesIO
 
 import numpy as np
 import pandas as pd
@@ -39,3 +40,15 @@ def test_json_has_all_digits_and_dates_that_others_read() -> None:
 ])  # fmt: skip
 def test_values(value: object, expected: object) -> None:
     assert plain(value) == expected
+
+
+@pytest.mark.parametrize("text", ["=1+1", "=HYPERLINK(1)", "#N/A", "#REF!", "+49 731", "-", "@x"])
+def test_texts_stay_texts_in_a_workbook(text):
+    openpyxl = pytest.importorskip("openpyxl")
+    frame = pd.DataFrame({"=head": [text, "Ulm"], "n": [1, 2]})
+    sheet = openpyxl.load_workbook(BytesIO(table_bytes(frame, ".xlsx"))).active
+    assert [cell.data_type for cell in sheet[2]] == ["s", "n"]
+    assert (sheet["A1"].value, sheet["A2"].value) == ("=head", text)
+    assert sheet["A1"].data_type == "s"
+    again = pd.read_excel(BytesIO(table_bytes(frame, ".xlsx")), keep_default_na=False)
+    assert again["=head"].tolist() == [text, "Ulm"]

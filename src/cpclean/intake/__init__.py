@@ -2,10 +2,12 @@
 
     open_task                           the one way from a file to a task
     choices, source_file                what a person chose; a file and its bytes
+    unpacking                           how large packed files are
     layout, reading, formats            how text files are written; files to frames, frames to files
     checking, holding, predicting       what is refused; rows held out; rows to predict
     same_rows                           rows that are in two files
-    notes, remarks, sentences           what there is to say about a file, and how it is said
+    notes, remarks                      what there is to say about a file
+    saying, sentences                   how it is said to each reader
     typed_values, typed_repairs         values and candidates that a person types
     cleaned_files                       the cleaned files of a table that is larger than memory
     textfile, writing, cleaned          the cleaned table, with every other byte as it was

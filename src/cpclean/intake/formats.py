@@ -33,14 +33,29 @@ def table_bytes(frame: Any, suffix: str) -> bytes:
         return (json.dumps(records(frame), indent=2, ensure_ascii=False) + "\n").encode()
     into = BytesIO()
     try:
-        write = {".parquet": frame.to_parquet, ".xlsx": frame.to_excel}[suffix]
-        write(into, index=False)
+        if suffix == ".xlsx":
+            _write_excel(frame, into)
+        else:
+            frame.to_parquet(into, index=False)
     except ImportError as problem:
         raise TableError(
             f'writing {suffix} files needs a package that is not installed: pip install "cpclean'
             '[files]".'
         ) from problem
     return into.getvalue()
+
+
+def _write_excel(frame: Any, into: BytesIO) -> None:
+    """Write a frame as a workbook in which texts are texts, also "=1+1" and "#N/A"."""
+    import pandas as pd
+
+    with pd.ExcelWriter(into, engine="openpyxl") as writer:
+        frame.to_excel(writer, index=False)
+        for sheet in writer.sheets.values():
+            for row in sheet.iter_rows():
+                for cell in row:
+                    if cell.data_type in ("f", "e"):  # what looks like a formula or an error
+                        cell.data_type, cell.quotePrefix = "s", True
 
 
 def records(frame: Any) -> list[dict[str, Any]]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import shlex
 import string
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from cpclean.errors import CPCleanError, TableWarning, offenders
 from cpclean.intake.notes import IntakeError, Note
+from cpclean.intake.saying import Saying, everywhere
 
 # Who reads it: a programmer, somebody at a terminal, somebody at the page's set-up.
 Reader = Literal["python", "terminal", "page"]
@@ -17,47 +17,18 @@ Reader = Literal["python", "terminal", "page"]
 _SAVE = "Save the table as CSV in the program that made it"
 
 
-@dataclass(frozen=True)
-class Saying:
-    """How a note is said.
-
-    Every part is a format: `{column}` and `{rows}` are the note's, the rest are its values. "sh"
-    quotes a value for a shell, "row|rows" puts one of two nouns behind a number.
-
-    Parameters
-    ----------
-    what : str
-        What there is to say.
-    python, terminal, page : str
-        What each reader can do about it; "" where there is nothing.
-    page_what : str
-        What to say on the page instead of `what`.
-    points : str
-        What can be done on the page if it is about the second file, with rows to predict.
-    field : str, optional
-        The choice that it is about, by its name in `Choices`.
-    """
-
-    what: str
-    python: str = ""
-    terminal: str = ""
-    page: str = ""
-    page_what: str = ""
-    points: str = ""
-    field: str | None = None
-
-
-def _everywhere(what: str, way_out: str = "", **more: Any) -> Saying:
-    return Saying(what, way_out, way_out, way_out, **more)
-
-
 _FILES = {
-    "no_file": _everywhere("there is no file {file}; the current folder is {folder!r}."),
-    "no_address": _everywhere("{file} cannot be fetched: {reason}."),
-    "directory": _everywhere("{file} is a directory; name a file in it."),
-    "suffix": _everywhere("path must name a {usable}; got {file}."),
-    "empty": _everywhere("{file} is empty: a table needs column names and rows."),
-    "not_text": _everywhere(
+    "no_file": everywhere("there is no file {file}; the current folder is {folder!r}."),
+    "no_address": everywhere("{file} cannot be fetched: {reason}."),
+    "directory": everywhere("{file} is a directory; name a file in it."),
+    "suffix": everywhere("path must name a {usable}; got {file}."),
+    "empty": everywhere("{file} is empty: a table needs column names and rows."),
+    "bomb": everywhere(
+        "{file} unpacks to more than {limit}.",
+        "Leave out columns or rows that play no part, or use cpclean serve with the file on the "
+        "server's own machine.",
+    ),
+    "not_text": everywhere(
         "{file} holds something other than text.",
         f"{_SAVE}, or give the file the ending that belongs to it.",
     ),
@@ -72,7 +43,7 @@ _FILES = {
         page=f"{_SAVE}.",
         page_what="{file} cannot be read as {kind} file: it is damaged, or something else.",
     ),
-    "chunks": _everywhere("{file} must be read as one table, not in chunks or sheets."),
+    "chunks": everywhere("{file} must be read as one table, not in chunks or sheets."),
     "encoding": Saying(
         "{file} cannot be read as {format}: {reason}.",
         terminal="It is not {encoding}: save it as UTF-8, or name its encoding, such as "
@@ -109,7 +80,7 @@ _FILES = {
         points="If something else separates its cells, save it with commas.",
         field="sep",
     ),
-    "columns": _everywhere(
+    "columns": everywhere(
         "{file} has {count:,} columns; the most is {most:,}. Among so many, all rows are about "
         "equally far from each other.",
         "Leave out those that say nothing about the label.",
@@ -139,7 +110,7 @@ _COLUMNS = {
         page_what="the label column {label!r} cannot be left out.",
         field="label",
     ),
-    "not_there": _everywhere(
+    "not_there": everywhere(
         "there is no column {column!r} to drop; the columns are {names}.", field="drop"
     ),
     "only_label": Saying(
@@ -147,17 +118,17 @@ _COLUMNS = {
         page_what="besides the label, at least one column has to stay.",
         field="label",
     ),
-    "measured": _everywhere(
+    "measured": everywhere(
         "the label column {column!r} of {file} has {distinct:,} different numbers in {count:,} "
         "rows, as measurements do. What is predicted is one of a few labels.",
         "Name another column, or put ranges such as low and high in its place.",
         field="label",
     ),
-    "infinite": _everywhere(
+    "infinite": everywhere(
         "column {column!r} of {file} has infinite values in row {rows}.",
         "Empty these cells, which makes them holes, or put numbers in their place.",
     ),
-    "candidates": _everywhere(
+    "candidates": everywhere(
         "the candidates of {column!r} are {kind}, with | between them, such as {example}; got "
         "{got!r}.",
         field="repairs",
@@ -172,7 +143,7 @@ _ROWS = {
         "Tick “leave out rows without a label” to go on without them.",
         field="drop_unlabelled",
     ),
-    "no_labels": _everywhere("no row of {file} has a label in column {column!r}.", field="label"),
+    "no_labels": everywhere("no row of {file} has a label in column {column!r}.", field="label"),
     "nothing_known": Saying(
         "every row of {file} needs at least one value besides its label; nothing is known of row "
         "{rows}.",
@@ -210,12 +181,12 @@ _ROWS = {
         "Add them, with empty cells if nothing is known there, or leave them out below.",
         field="points",
     ),
-    "points_more": _everywhere(
+    "points_more": everywhere(
         "{file} must have the columns of {trained}; it also has {names}.",
         "Take them out of {file}.",
         field="points",
     ),
-    "points_labels": _everywhere(
+    "points_labels": everywhere(
         "validation labels must be among those of the table, {known}; got {got}.",
         "Spell them alike, or take their column out of {file}.",
         field="points",
@@ -223,30 +194,30 @@ _ROWS = {
 }  # fmt: skip
 
 _REMARKS = {
-    "left_out": _everywhere("{count:row has no label and is|rows have no label and are} left out."),
-    "left_out_empty": _everywhere(
+    "left_out": everywhere("{count:row has no label and is|rows have no label and are} left out."),
+    "left_out_empty": everywhere(
         "{count:row has nothing but a label and is|rows have nothing but a label and are} left out."
     ),
-    "points_unlabelled": _everywhere(
+    "points_unlabelled": everywhere(
         "of {total:row|rows} in {file}, {count:has|have} no label, so accuracy is not known."
     ),
-    "points_holes": _everywhere(
+    "points_holes": everywhere(
         "of {total:row|rows} in {file}, {count:has|have} holes: each is predicted over all ways of "
         "filling them, weighted as the values are frequent in the training table."
     ),
-    "points_empty": _everywhere(
+    "points_empty": everywhere(
         "nothing is known about {count:row|rows} in {file} (row {rows}): all cells are empty, and "
         "the shares are those of a row that could be anything."
     ),
-    "points_in_training": _everywhere(
+    "points_in_training": everywhere(
         "of {total:row|rows} in {file}, {count:is|are} also in {trained}: row {rows} (there row "
         "{there}). Predicting a row from itself says little about others."
     ),
-    "points_unknown": _everywhere(
+    "points_unknown": everywhere(
         "of {total:row|rows} to predict, {count:has|have} a label that no training row has, such "
         "as {got}: whatever is predicted there counts as wrong."
     ),
-    "held_out": _everywhere(
+    "held_out": everywhere(
         "{count:row is|rows are} held out to be predicted; {holes:has|have} holes."
     ),
     "held_out_differs": Saying(
@@ -257,11 +228,11 @@ _REMARKS = {
         "Hold out another share of the rows.",
         field="share",
     ),
-    "leaves_rows": _everywhere(
+    "leaves_rows": everywhere(
         "{count:row is|rows are} too few for the leaves of trees, which need {least}: the "
         "plain space of scaled columns is used."
     ),
-    "leaves_label": _everywhere(
+    "leaves_label": everywhere(
         "all rows have the same label, so a forest has nothing to learn: the plain space of scaled "
         "columns is used."
     ),
@@ -290,7 +261,7 @@ _REMARKS = {
         "ways to go through (row {rows}); shares of the prior mass are given instead.",
         terminal="--max-exact {most} goes through all of them, in time that grows with it.",
     ),
-    "uncountable_points": _everywhere(
+    "uncountable_points": everywhere(
         "worlds are not counted for {count:row|rows} to predict that can be filled in far too many "
         "ways to go through (row {rows}); shares of the prior mass are given instead."
     ),
@@ -341,8 +312,8 @@ _REMARKS = {
         "If it is a number, choose the comma as decimal sign under More settings.",
         field="decimal",
     ),
-    "unobserved": _everywhere("column {column!r} plays no part: no value is observed."),
-    "constant": _everywhere("column {column!r} plays no part: every observed value is the same."),
+    "unobserved": everywhere("column {column!r} plays no part: no value is observed."),
+    "constant": everywhere("column {column!r} plays no part: every observed value is the same."),
 }  # fmt: skip
 
 
@@ -363,7 +334,7 @@ _FEW = (
 _TRUTH = "or simulate with a table that has the true values"
 
 _TRUST = {
-    "nothing_to_copy": _everywhere(
+    "nothing_to_copy": everywhere(
         "the table has no holes to copy: every prediction is certain, and nothing has to be "
         "cleaned."
     ),

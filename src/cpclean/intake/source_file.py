@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import sys
 import zlib
@@ -16,6 +15,7 @@ from cpclean.intake.layout import Layout, layout_of, likely_separator, marked_en
 from cpclean.intake.reading import SUFFIXES, read_content
 from cpclean.intake.sentences import refusal
 from cpclean.intake.textfile import TextFile, text_suffix, usual_sep
+from cpclean.intake.unpacking import TooLarge, declared_size, unpacked
 
 # What separates cells where a comma does not, as it is typed in a shell.
 _SIGNS = {";": "';'", "\t": "tab", "|": "'|'"}
@@ -34,6 +34,8 @@ class SourceFile:
         One of `cpclean.intake.reading.SUFFIXES`, by its name; "" for any other.
     points : bool
         Whether it has rows to predict, rather than rows to learn from.
+    most_unpacked : int or None
+        Refuse the file if it is packed, and has more bytes than this when it is unpacked.
 
     Examples
     --------
@@ -46,9 +48,16 @@ class SourceFile:
     suffix: str
     fetched: Callable[[], bytes] = field(repr=False)
     points: bool = False
+    most_unpacked: int | None = None
 
     @classmethod
-    def at(cls, place: str, name: str | None = None, points: bool = False) -> SourceFile:
+    def at(
+        cls,
+        place: str,
+        name: str | None = None,
+        points: bool = False,
+        most_unpacked: int | None = None,
+    ) -> SourceFile:
         """The file at a path or an address; "-" is standard input.
 
         Parameters
@@ -62,8 +71,8 @@ class SourceFile:
         called = repr(place if name is None else name)
         suffix = next((one for one in SUFFIXES if place.lower().endswith(one)), "")
         if "://" in place:
-            return cls(called, suffix, lambda: _from_address(place, called), points)
-        return cls(called, suffix, lambda: _from_disk(place, called), points)
+            return cls(called, suffix, lambda: _from_address(place, called), points, most_unpacked)
+        return cls(called, suffix, lambda: _from_disk(place, called), points, most_unpacked)
 
     @cached_property
     def content(self) -> bytes:
@@ -71,7 +80,14 @@ class SourceFile:
         if not self.suffix:
             usable = f"{', '.join(SUFFIXES)} file"
             raise refusal("suffix", file=self.called, usable=usable)
-        return self.fetched()
+        content, most = self.fetched(), self.most_unpacked
+        if most is not None and declared_size(content, self.suffix) > most:
+            raise self._bomb()
+        return content
+
+    def _bomb(self) -> Exception:
+        limit = f"{(self.most_unpacked or 0) / 2**20:,.0f} MB"
+        return refusal("bomb", file=self.called, limit=limit)
 
     @cached_property
     def plain(self) -> bytes:
@@ -79,7 +95,9 @@ class SourceFile:
         if not self.suffix.endswith(".gz"):
             return self.content
         try:
-            return gzip.decompress(self.content)
+            return unpacked(self.content, self.most_unpacked)
+        except TooLarge:
+            raise self._bomb() from None
         except (OSError, EOFError, zlib.error) as problem:
             raise refusal(
                 "unreadable", file=self.called, format="csv", kind="a CSV", reason=f"{problem}."

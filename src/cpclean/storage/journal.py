@@ -287,7 +287,7 @@ def _opened(path: Path) -> tuple[int, bool]:
     while True:
         made = not path.exists()
         try:
-            file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
+            file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
         except OSError as problem:
             raise _unusable(path, problem) from problem
         try:

@@ -7,7 +7,7 @@ import random
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -167,6 +167,9 @@ def _check_path(path: Path, create: bool) -> None:
         raise StorageError(f"there is no folder {str(path.parent)!r} to save the project in.")
     if not path.exists() and not create:
         raise StorageError(f"there is no project at {str(path)!r}. Is that the right location?")
+    with suppress(OSError):  # what is wrong is said when it is opened
+        # For this user alone: answers and the table are in it. SQLite's own files beside it follow.
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
 def _on_connect(connection: Any, _: Any) -> None:

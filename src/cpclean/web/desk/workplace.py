@@ -43,6 +43,8 @@ class Workplace:
         Set when the server is about to end; whoever streams looks at it.
     upload_limit : int
         The most bytes that the files of a new project may have together.
+    at_close : list of functions
+        What else is tidied up in the end.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class Workplace:
         self._lease_seconds, self._answers_per_row = lease_seconds, answers_per_row
         self._cluster = cluster
         self._lock = Lock()
+        self.at_close: list[Callable[[], object]] = []
 
     def place_of(self, name: str) -> str:
         """Where the answers about an uploaded file will be saved, as a sentence; "" if unknown."""
@@ -92,3 +95,5 @@ class Workplace:
         self.stopping.set()
         if self.desk is not None:
             self.desk.stop()
+        for one in self.at_close:
+            one()

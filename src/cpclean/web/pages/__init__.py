@@ -4,6 +4,7 @@
     naming, asking, question_page       who is answering; the page of a question
     overview, progress_picture          progress, list of rows, export
     setup, drafts, drafting             from an uploaded file to a project
+    upload_folder                       where uploaded files are until then
     wording                             numbers, reasons and hints in words
 
 Scripts only make the pages more pleasant.

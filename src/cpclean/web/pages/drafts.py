@@ -51,6 +51,8 @@ ENCODINGS = (
 # Names that label columns often have, the likeliest first; otherwise nobody guesses.
 _LABELS = ("label", "target", "class", "y", "outcome", "species")
 _TYPED = ("share", "neighbors", "null", "target", "answers", "sure")
+# Bytes of one uploaded file when it is unpacked: a small file can unpack to all there is.
+MOST_UNPACKED = 200 * 2**20
 LONGEST_VALUES = 2000  # characters of the candidates that are typed for a column
 
 
@@ -76,8 +78,9 @@ class Draft:
         """The files, for one request: each is opened at most once."""
         points = None
         if self.points_path is not None:
-            points = SourceFile.at(str(self.points_path), self.points_name, points=True)
-        return Files(SourceFile.at(str(self.path), self.name), points)
+            points = SourceFile.at(str(self.points_path), self.points_name, True, MOST_UNPACKED)
+        table = SourceFile.at(str(self.path), self.name, most_unpacked=MOST_UNPACKED)
+        return Files(table, points)
 
     def remove(self) -> None:
         """Delete the files."""

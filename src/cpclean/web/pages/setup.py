@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import shutil
-import tempfile
-import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -34,6 +31,7 @@ from cpclean.web.pages.drafts import (
     Files,
     SetupForm,
 )
+from cpclean.web.pages.upload_folder import UploadFolder
 
 MOST_DRAFTS = 8  # uploads that wait for their second step; the oldest goes first
 ACCEPT = ",".join(dict.fromkeys("." + one.rsplit(".", 1)[1] for one in SUFFIXES))
@@ -51,7 +49,8 @@ class SetupPages:
 
     def __init__(self, state: Workplace, page: Callable[..., Response]) -> None:
         self.state, self._page = state, page
-        self._made: Path | None = None
+        self.uploads = UploadFolder()
+        state.at_close.append(self.uploads.remove)
         self._drafts: OrderedDict[str, Draft] = OrderedDict()
 
     @property
@@ -106,7 +105,8 @@ class SetupPages:
             self.state.start_project(project)
         except CPCleanError as error:
             return self._look_page(request, step, error)
-        self._drafts.pop(draft.id, None)
+        self._drafts.clear()
+        self.uploads.remove()  # the project has what it needs, and there is no other to set up
         return RedirectResponse("/question", status_code=303)
 
     # -- files -------------------------------------------------------------------------------
@@ -129,13 +129,6 @@ class SetupPages:
             self._drafts.popitem(last=False)[1].remove()
         return draft
 
-    def _folder(self) -> Path:
-        """A folder of ours, made with the first upload and gone when the server is."""
-        if self._made is None:
-            self._made = Path(tempfile.mkdtemp(prefix="cpclean-"))
-            weakref.finalize(self, shutil.rmtree, self._made, ignore_errors=True)
-        return self._made
-
     async def _kept(self, file: UploadFile, name: str, room: int) -> Path:
         given, limit = _name(file), wording.size(self.limit)
         suffix = next((one for one in SUFFIXES if given.lower().endswith(one)), None)
@@ -143,7 +136,7 @@ class SetupPages:
             raise forms.FieldError(
                 "table", f"a table is one of {', '.join(SUFFIXES)}; got {given!r}."
             )
-        path, size = self._folder() / f"{name}{suffix}", 0
+        path, size = self.uploads.path / f"{name}{suffix}", 0
         with path.open("wb") as into:
             while piece := await file.read(_PIECE):
                 size += len(piece)
