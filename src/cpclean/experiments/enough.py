@@ -7,7 +7,7 @@ often the label of a sure point is the one that the true table gives.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from functools import partial
 from itertools import chain, product
@@ -28,7 +28,7 @@ from cpclean.experiments.sure_tables import (
     pictures,
     rows_table,
 )
-from cpclean.experiments.told_tables import BY_CLASS, PUBLISHED_HOLES
+from cpclean.experiments.told_tables import AGAIN, BY_CLASS, PUBLISHED_HOLES
 from cpclean.experiments.until_settled import NEIGHBORS
 from cpclean.queries.sureness import CERTAIN
 from cpclean.report.picture_files import write_picture
@@ -46,7 +46,12 @@ CLEANED = {
         ("Puma", "random"),
         ("Puma", PUBLISHED_HOLES),
     ),
-    "forest": (("Supreme", PUBLISHED_HOLES), ("Bank", PUBLISHED_HOLES), ("Bank", "random")),
+    "forest": (
+        ("Supreme", PUBLISHED_HOLES),
+        ("Bank", PUBLISHED_HOLES),
+        ("Bank", "random"),
+        *(("Bank", f"random{AGAIN}{draw}") for draw in (1, 2, 3)),
+    ),
 }
 LARGE = ("Puma", PUBLISHED_HOLES)
 INJECTED = ("random", "high", BY_CLASS)
@@ -88,7 +93,8 @@ def reproduce(
         stores[name] = Store(out, name, keys, settings)
         finished = finished and run_jobs(list(jobs), stores[name], console, n_jobs)
     rows = stores["sure_rows"].lines()
-    for name, text in pictures(rows, LEVELS[0]):
+    drawn = [line for line in rows if AGAIN not in line["holes"]]
+    for name, text in pictures(drawn, LEVELS[0]):
         write_picture(text, out / f"sure_{name}.svg")
     text = "\n".join(
         (
@@ -119,8 +125,12 @@ def _settings(folder: Path | None, sizes: Sizes) -> dict[str, object]:
 def _until_sure(folder: Path | None) -> Iterator[Job]:
     for level, space in product(LEVELS, NEIGHBORS):
         for table, holes in CLEANED[space] if folder is not None else (("numbers", "random"),):
-            quick = space == "plain" and level == LEVELS[0] and (table, holes) != LARGE
-            for strategy in until.STRATEGIES if quick else until.FEW_STRATEGIES:
+            if AGAIN in holes and level != LEVELS[0]:
+                continue
+            strategies: Iterable[str] = until.FEW_STRATEGIES
+            if level == LEVELS[0] and (table, holes) != LARGE:
+                strategies = until.STRATEGIES if space == "plain" else until.FOREST_STRATEGIES
+            for strategy in strategies:
                 work = partial(until.until_sure, folder, table, holes, space, strategy, level)
                 yield Job((table, holes, space, f"{level:g}", strategy), work)
 

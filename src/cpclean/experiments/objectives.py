@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cpclean.cleaning.strategies import Situation
+from cpclean.cleaning.strategies import NOISE, Situation, plan_named
 from cpclean.data.points import Points
 from cpclean.data.rows import Floats, Ints
 from cpclean.queries.gains import Conditionals, conditionals
@@ -21,6 +21,8 @@ from cpclean.queries.sureness import reaches
 
 # Where no single answer settles a point, relative gains decide; they never outweigh a point.
 _TIE = 1e-3
+# The share of the points that are settled when `roots_first` turns to the others.
+NEARLY_ALL = 0.95
 
 
 def every_point(situation: Situation) -> Floats:
@@ -39,6 +41,21 @@ def squeeze(situation: Situation) -> Floats:
     root = np.sqrt(np.maximum(points.gain, 0.0)) * _inverse(situation)[points.point]
     each = points.weight[points.point] * root
     return np.bincount(points.question, each, len(situation.row)).astype(np.float64)
+
+
+def root_of_gain(situation: Situation) -> Floats:
+    """The root of the expected fall of the entropy of open points, not divided by anything."""
+    points = situation.points
+    open_ = ~points.settled[points.point] & (points.gain > NOISE)
+    each = points.weight[points.point] * np.sqrt(np.where(open_, points.gain, 0.0))
+    return np.bincount(points.question, each, len(situation.row)).astype(np.float64)
+
+
+def roots_first(situation: Situation) -> Floats:
+    """By "roots" until nearly all points are settled; then `root_of_gain`: the hardest points."""
+    if situation.settled_share >= NEARLY_ALL:
+        return root_of_gain(situation)
+    return np.asarray(plan_named("roots").score(situation))
 
 
 def _inverse(situation: Situation) -> Floats:

@@ -21,6 +21,7 @@ from cpclean.experiments.spaces import PUBLISHED
 
 PUBLISHED_HOLES = "published"
 BY_CLASS = "by class"  # whether a value is hidden depends on it, and on the label
+AGAIN = ", draw "  # "random, draw 2": other rows, and other holes
 
 # Of tables with injected holes: training rows and points, and of generated ones.
 TRAIN, POINTS = 1200, 1000
@@ -51,7 +52,8 @@ def told_table(folder: Path | None, name: str, holes: str) -> Told:
     folder : path, optional
         The data folder.
     name, holes : str
-        Such as "Bank" and "published", "random", "important", "high" or "by class".
+        Such as "Bank" and "published", "random", "important", "high" or "by class"; "random, draw
+        2" and so on are other draws of rows and holes.
     """
     if holes == PUBLISHED_HOLES:
         assert folder is not None
@@ -66,11 +68,13 @@ def told_table(folder: Path | None, name: str, holes: str) -> Told:
         whole, n_train, n_points = generated_table(name), FEW_TRAIN, FEW_POINTS
     else:
         whole, n_train, n_points = load_table(folder, name), TRAIN, POINTS
-    order = np.random.default_rng(SEED).permutation(len(whole.labels))
+    holes, _, draw = holes.partition(AGAIN)
+    seed = SEED + int(draw or 0)
+    order = np.random.default_rng(seed).permutation(len(whole.labels))
     points, rows = order[:n_points], order[n_points : n_points + n_train]
     true, labels = whole.frame.iloc[rows].reset_index(drop=True), whole.labels[rows]
     if holes == BY_CLASS:
-        dirty = inject_by_class(true, labels, RATE, SEED).frame
+        dirty = inject_by_class(true, labels, RATE, seed).frame
     else:
-        dirty = inject(true, holes, RATE, SEED, labels).frame
+        dirty = inject(true, holes, RATE, seed, labels).frame
     return Told(dirty, true, labels, whole.frame.iloc[points].reset_index(drop=True))

@@ -16,7 +16,14 @@ from cpclean.cleaning.simulation import Person
 from cpclean.experiments.all_spaces import space_of
 from cpclean.experiments.fresh import Sizes
 from cpclean.experiments.measures import MODEL
-from cpclean.experiments.objectives import NewlySettled, by_squares, every_point, squeeze
+from cpclean.experiments.objectives import (
+    NewlySettled,
+    by_squares,
+    every_point,
+    root_of_gain,
+    roots_first,
+    squeeze,
+)
 from cpclean.experiments.store import Figures
 from cpclean.experiments.told_tables import told_table
 
@@ -30,7 +37,7 @@ CERTAIN_AIMS = (0.5, 0.8, 1.0)
 STOPPED_AT = {"BabyProduct": 0.8}
 
 ALL, SQUARES, NEWLY = "all points", "squares", "newly settled"
-SQUEEZE = "squeeze"
+SQUEEZE, ROOT, FIRST = "squeeze", "root of gain", "roots first"
 # What the sum over points counts, by strategy.
 STRATEGIES = {
     ALL: "expected fall of entropy, all points",
@@ -39,10 +46,20 @@ STRATEGIES = {
     SQUARES: "divided by the square of its entropy",
     "roots": "the root of what is divided by the entropy",
     SQUEEZE: "the root of what is divided by its square",
+    ROOT: "the root of the expected fall of entropy",
+    FIRST: "roots until nearly all points are settled, then the root of the fall",
     NEWLY: "chance that the answer settles the point",
 }
-# Where a session takes longer, only these.
+_OF_POINTS: dict[str, Any] = {
+    ALL: every_point,
+    SQUARES: by_squares,
+    SQUEEZE: squeeze,
+    ROOT: root_of_gain,
+    FIRST: roots_first,
+}
+# Where a session takes longer, only these; and in the forest space at the first level.
 FEW_STRATEGIES = (ALL, "cpclean", "roots")
+FOREST_STRATEGIES = (*FEW_STRATEGIES, SQUEEZE, ROOT, FIRST)
 NEIGHBORS = {"plain": 3, "forest": 15}
 
 
@@ -56,7 +73,7 @@ def until_sure(
     told, n_neighbors = told_table(folder, table, holes), NEIGHBORS[space]
     data = told.table(space)
     points = data.points(told.points.iloc[:N_POINTS])
-    chosen: Any = {ALL: every_point, SQUARES: by_squares, SQUEEZE: squeeze}.get(strategy, strategy)
+    chosen: Any = _OF_POINTS.get(strategy, strategy)
     if strategy == NEWLY and level is not None:
         chosen = NewlySettled(points, n_neighbors, level)
     gains_by = UNIFORM if level is None else PRIOR

@@ -12,12 +12,14 @@ with the point (`positions`). Without, candidates come out of the lists of the p
 3. *Collect* what the rows have within that radius; a row's share beyond it is only summed.
 4. *Sort* and *sum*, as in `_order`.
 
-A point that was looked at before a few rows changed needs none of the first three steps
-(`renewed_positions`): only the positions of those rows are others, unless the radius is. That is
-found out from whole numbers, whose sums do not depend on the order in which rows changed.
+A point that was looked at before a few rows changed needs none of the first three steps: only the
+positions of those rows are others, unless the radius is. That is found out from whole numbers,
+whose sums do not depend on the order in which rows changed.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -32,6 +34,9 @@ _USUALLY_OFF = 8  # how far the bound is off, in bits
 # Prior mass in fixed point, so that sums do not depend on their order; and what is added for a row
 # all of whose candidates are within, which is known better than by its mass.
 _ONE, _WHOLE = _STEPS << _FINE, 1 << 62
+# A distance and a row in one number, which is in order: the row is what is left under this mask.
+_OWNER = (1 << _FINE) - 1
+_NEVER = np.iinfo(np.int64).max
 
 
 @njit(cache=True, nogil=True)
@@ -227,13 +232,218 @@ def _radius(rows, n_trees, order, ends, n_neighbors, slack, logs, inside, mass, 
 
 
 @njit(cache=True, nogil=True)
-def close_positions(rows, X, n_neighbors, slack, want_rank):
+def _same_radius(radius, n_rows, n_neighbors, slack, logs, owner, spot, fixed, mass, log, kept,
+                 nearer):  # fmt: skip
+    """Whether `_radius` would find this radius from these positions of one point."""
+    for local in range(n_rows):
+        mass[local] = -1
+        log[local] = 0
+    n_kept = 0
+    n_whole = 0
+    bound, worth = _first_bound(n_neighbors, slack)
+    for at in range(owner.shape[0]):
+        row = owner[at]
+        n_kept += mass[row] < 0
+        mass[row] = max(mass[row], 0) + fixed[at]
+        n_whole += fixed[at] >= _WHOLE
+        now = logs[min(mass[row] >> _FINE, _STEPS)]
+        bound += now - log[row]
+        log[row] = now
+        if n_whole < n_neighbors and (bound > worth or n_kept < n_neighbors):
+            continue
+        if at + 1 < owner.shape[0] and spot[at + 1] >> _FINE == spot[at] >> _FINE:
+            continue
+        if n_whole >= n_neighbors:
+            return spot[at] >> _FINE == radius
+        if slack > 0.0:
+            n = 0
+            for local in range(n_rows):
+                kept[n] = local
+                n += mass[local] >= 0
+            undecided = _undecided(kept, n, mass, nearer)
+            if undecided <= slack:
+                return spot[at] >> _FINE == radius
+            worth = bound - np.int64(_UNIT * np.log2(undecided / slack))
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _row_now(rows, leaves, row, radius, begin, away, weight, fixed):
+    """The positions of a row within a radius, from begin on; where they end, and what is beyond."""
+    end = begin
+    n_out = 0
+    outside = 0.0
+    first = rows.spans[row, FIRST_CANDIDATE]
+    for c in range(first, first + rows.spans[row, SIZE]):
+        d = leaves.shape[0] - trees_shared(rows.codes[c], leaves)
+        if d > radius:
+            n_out += 1
+            outside += rows.weights[c]
+            continue
+        at = end
+        while at > begin and away[at - 1] > d:
+            at -= 1
+        if at > begin and away[at - 1] == d:
+            weight[at - 1] += rows.weights[c]
+            fixed[at - 1] += np.int64(rows.weights[c] * _ONE)
+            continue
+        for i in range(end, at, -1):
+            away[i] = away[i - 1]
+            weight[i] = weight[i - 1]
+            fixed[i] = fixed[i - 1]
+        away[at] = d
+        weight[at] = rows.weights[c]
+        fixed[at] = np.int64(rows.weights[c] * _ONE)
+        end += 1
+    if n_out == 0:
+        fixed[end - 1] += _WHOLE
+    return end, outside
+
+
+class Before(NamedTuple):
+    """What `close_positions` found about points that it is asked about again, one after another."""
+
+    radius: np.ndarray
+    row_ptr: np.ndarray
+    rows: np.ndarray
+    beyond: np.ndarray
+    ptr: np.ndarray
+    spot: np.ndarray
+    weight: np.ndarray
+    fixed: np.ndarray
+    changed_ptr: np.ndarray
+    changed: np.ndarray  # the rows, ascending, that are not as they were
+
+
+class RenewalRoom(NamedTuple):
+    """Scratch for one such point; allocated once per block."""
+
+    spot: np.ndarray  # of the positions of changed rows; first the distance alone
+    weight: np.ndarray
+    fixed: np.ndarray
+    moved: np.ndarray  # the new place of each row, -1 if it has changed
+    mass: np.ndarray
+    units: np.ndarray
+    log: np.ndarray
+    kept: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def _make_room(rows, before):
+    most_new = 1
+    most_rows = 1
+    for k in range(before.radius.shape[0]):
+        new = 0
+        for j in range(before.changed_ptr[k], before.changed_ptr[k + 1]):
+            new += rows.spans[before.changed[j], SIZE]
+        most_new = max(most_new, new)
+        n_rows = before.row_ptr[k + 1] - before.row_ptr[k]
+        most_rows = max(most_rows, n_rows + before.changed_ptr[k + 1] - before.changed_ptr[k])
+    return RenewalRoom(
+        np.empty(most_new + 1, np.int64), np.empty(most_new + 1), np.empty(most_new + 1, np.int64),
+        np.empty(most_rows, np.int64), np.empty(most_rows), np.empty(most_rows, np.int64),
+        np.empty(most_rows, np.int64), np.empty(most_rows + 1, np.int64),
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def _room_for(rows, before):
+    """How many rows and positions all points may have about which something is known."""
+    n_places = before.spot.shape[0]
+    for row in before.changed:
+        n_places += rows.spans[row, SIZE]
+    return before.rows.shape[0] + before.changed.shape[0], n_places
+
+
+@njit(cache=True, nogil=True)
+def _renewed_rows(rows, leaves, k, before, room, near, beyond):
+    """The rows around a point: those that have not changed, and those that have and come near now.
+
+    Returns how many, and how many positions the latter have, which are sorted in the room.
+    """
+    n_rows = 0
+    n_new = 0
+    i, j = before.row_ptr[k], before.changed_ptr[k]
+    end, last = before.row_ptr[k + 1], before.changed_ptr[k + 1]
+    while i < end or j < last:
+        if j < last and (i == end or before.changed[j] <= before.rows[i]):
+            row = before.changed[j]
+            if i < end and before.rows[i] == row:
+                room.moved[i - before.row_ptr[k]] = -1
+                i += 1
+            j += 1
+            stop, outside = _row_now(rows, leaves, row, before.radius[k], n_new, room.spot,
+                                     room.weight, room.fixed)  # fmt: skip
+            if stop == n_new:
+                continue
+            beyond[n_rows] = outside
+            for a in range(n_new, stop):
+                room.spot[a] = room.spot[a] << _FINE | n_rows
+            n_new = stop
+        else:
+            row = before.rows[i]
+            beyond[n_rows] = before.beyond[i]
+            room.moved[i - before.row_ptr[k]] = n_rows
+            i += 1
+        near[n_rows] = row
+        n_rows += 1
+    for a in range(1, n_new):
+        spot, weight, fixed = room.spot[a], room.weight[a], room.fixed[a]
+        at = a
+        while at > 0 and room.spot[at - 1] > spot:
+            room.spot[at] = room.spot[at - 1]
+            room.weight[at] = room.weight[at - 1]
+            room.fixed[at] = room.fixed[at - 1]
+            at -= 1
+        room.spot[at], room.weight[at], room.fixed[at] = spot, weight, fixed
+    room.spot[n_new] = _NEVER
+    return n_rows, n_new
+
+
+@njit(cache=True, nogil=True)
+def _renewed(rows, leaves, k, before, n_neighbors, slack, logs, room, nearer_than, near, beyond,
+             owner, weight, nearer, far, spot, fixed):  # fmt: skip
+    """Steps 1 to 4 for a point about which all is known but what has changed.
+
+    Returns whether its radius is the same, so that this is all, and how many rows and positions.
+    """
+    n_rows, n_new = _renewed_rows(rows, leaves, k, before, room, near, beyond)
+    n = 0
+    a = 0
+    for i in range(before.ptr[k], before.ptr[k + 1]):  # merged by distance and row
+        here = room.moved[before.spot[i] & _OWNER]
+        if here < 0:
+            continue
+        own = before.spot[i] >> _FINE << _FINE | here
+        while room.spot[a] < own:
+            spot[n], weight[n], fixed[n] = room.spot[a], room.weight[a], room.fixed[a]
+            owner[n] = room.spot[a] & _OWNER
+            a += 1
+            n += 1
+        spot[n], weight[n], fixed[n] = own, before.weight[i], before.fixed[i]
+        owner[n] = here
+        n += 1
+    for b in range(a, n_new):
+        spot[n], weight[n], fixed[n] = room.spot[b], room.weight[b], room.fixed[b]
+        owner[n] = room.spot[b] & _OWNER
+        n += 1
+    same = _same_radius(before.radius[k], n_rows, n_neighbors, slack, logs, owner[:n], spot[:n],
+                        fixed[:n], room.units, room.log, room.kept, nearer_than)  # fmt: skip
+    if same:
+        _sum_up(0, n, n_rows, room.mass, beyond, owner, weight, nearer, far)
+    return same, n_rows, n
+
+
+@njit(cache=True, nogil=True)
+def close_positions(rows, X, n_neighbors, slack, want_rank, before, known):
     """As `positions`, but out of the lists, until all but slack of the mass is decided.
 
     Returns the fields of `Positions`, and the radius of each point. A row that comes no nearer than
     the radius plays no part: whatever it becomes out there, nothing changes for the point. Also,
-    for `renewed_positions`: how many candidates each row has beyond the radius, and the distance
-    and the mass, in fixed point, of each position.
+    for the next time: of each position the distance and the row together, and the mass in fixed
+    point, with _WHOLE where all candidates of the row are at it or nearer. Point p is point
+    known[p] of those before, or was not asked about before if that is negative; then there are
+    ranks, if they are wanted.
     """
     n_points, n_trees = X.shape
     n_rows = rows.spans.shape[0]
@@ -252,15 +462,16 @@ def close_positions(rows, X, n_neighbors, slack, want_rank):
     row_ptr = np.zeros(n_points + 1, np.int64)
     ptr = np.zeros(n_points + 1, np.int64)
     radii = np.empty(n_points)
-    near = np.empty(1024, np.int64)
-    beyond = np.empty(1024)
-    n_out = np.empty(1024, np.int64)
-    away_at = np.empty(4096, np.int32)
-    fixed = np.empty(4096, np.int64)
-    owner = np.empty(4096, np.int64)
-    weight = np.empty(4096)
-    nearer = np.empty(4096)
-    far = np.empty(4096)
+    room = _make_room(rows, before)
+    more_rows, more_places = _room_for(rows, before)  # always left for points that are known
+    near = np.empty(1024 + more_rows, np.int64)
+    beyond = np.empty(1024 + more_rows)
+    spot = np.empty(4096 + more_places, np.int64)
+    fixed = np.empty(4096 + more_places, np.int64)
+    owner = np.empty(4096 + more_places, np.int64)
+    weight = np.empty(4096 + more_places)
+    nearer = np.empty(4096 + more_places)
+    far = np.empty(4096 + more_places)
     rank = np.empty(4096 if want_rank else 0, np.int64)
     distance = np.empty(1024, np.int64)
     local_of = np.empty(1024, np.int64)
@@ -271,6 +482,17 @@ def close_positions(rows, X, n_neighbors, slack, want_rank):
     mass = np.empty(1024)
     n_ranked = 0
     for p in range(n_points):
+        if known[p] >= 0:
+            begin, start = row_ptr[p], ptr[p]
+            same, n_kept, n = _renewed(rows, X[p], known[p], before, n_neighbors, slack, logs, room,
+                                       nearer_than, near[begin:], beyond[begin:], owner[start:],
+                                       weight[start:], nearer[start:], far[start:], spot[start:],
+                                       fixed[start:])  # fmt: skip
+            if same:
+                row_ptr[p + 1] = begin + n_kept
+                ptr[p + 1] = start + n
+                radii[p] = before.radius[known[p]]
+                continue
         # Step 1: meet candidates, and bring them into order by distance.
         n_met = np.int64(count_met(rows, X[p], begins, stops, times, met))
         for d in range(n_trees + 1):
@@ -319,17 +541,16 @@ def close_positions(rows, X, n_neighbors, slack, want_rank):
             in_order = np.empty(2 * size, np.int64)
         if n_kept > mass.shape[0]:
             mass = np.empty(2 * n_kept)
-        if begin + n_kept > near.shape[0]:
-            near = grown(near, begin, more * (begin + n_kept))
-            beyond = grown(beyond, begin, more * (begin + n_kept))
-            n_out = grown(n_out, begin, more * (begin + n_kept))
-        if start + size > owner.shape[0]:
-            owner = grown(owner, start, more * (start + size))
-            weight = grown(weight, start, more * (start + size))
-            nearer = grown(nearer, start, more * (start + size))
-            far = grown(far, start, more * (start + size))
-            away_at = grown(away_at, start, more * (start + size))
-            fixed = grown(fixed, start, more * (start + size))
+        if begin + n_kept + more_rows > near.shape[0]:
+            near = grown(near, begin, more * (begin + n_kept) + more_rows)
+            beyond = grown(beyond, begin, more * (begin + n_kept) + more_rows)
+        if start + size + more_places > owner.shape[0]:
+            owner = grown(owner, start, more * (start + size) + more_places)
+            weight = grown(weight, start, more * (start + size) + more_places)
+            nearer = grown(nearer, start, more * (start + size) + more_places)
+            far = grown(far, start, more * (start + size) + more_places)
+            spot = grown(spot, start, more * (start + size) + more_places)
+            fixed = grown(fixed, start, more * (start + size) + more_places)
         if want_rank and n_ranked + size > rank.shape[0]:
             rank = grown(rank, n_ranked, more * (n_ranked + size))
         # Step 3: collect, row by row, what lies within, and how much beyond.
@@ -339,7 +560,7 @@ def close_positions(rows, X, n_neighbors, slack, want_rank):
             row = kept[local]
             near[begin + local] = row
             outside = 0.0
-            before = n
+            n_nearer = n
             first = rows.spans[row, FIRST_CANDIDATE]
             for c in range(first, first + rows.spans[row, SIZE]):
                 away = n_trees - np.int64(times[c])
@@ -353,7 +574,7 @@ def close_positions(rows, X, n_neighbors, slack, want_rank):
                     n_ranked += 1
                 n += not out
             beyond[begin + local] = outside
-            n_out[begin + local] = rows.spans[row, SIZE] - (n - before)
+            inside[row] = n - n_nearer == rows.spans[row, SIZE]
         for i in range(n_met):
             times[met[i]] = 0
         # Step 4: sort and sum.
@@ -362,8 +583,12 @@ def close_positions(rows, X, n_neighbors, slack, want_rank):
         for i in range(start, end):
             fixed[i] = 0
         for i in range(n):
-            away_at[start + place[i]] = distance[i]
+            spot[start + place[i]] = distance[i] << _FINE | local_of[i]
             fixed[start + place[i]] += np.int64(mass_of[i] * _ONE)
+        for i in range(end - 1, start - 1, -1):  # the last position of each row that is all within
+            row = near[begin + owner[i]]
+            fixed[i] += _WHOLE if inside[row] else 0
+            inside[row] = 0
         if want_rank:
             for i in range(first_rank, n_ranked):
                 rank[i] = place[rank[i]] if rank[i] >= 0 else -1
@@ -372,199 +597,4 @@ def close_positions(rows, X, n_neighbors, slack, want_rank):
         radii[p] = radius
     n_near, n = row_ptr[n_points], ptr[n_points]
     return (row_ptr, near[:n_near], beyond[:n_near], ptr, owner[:n], weight[:n], nearer[:n],
-            far[:n], rank[:n_ranked], radii, n_out[:n_near], away_at[:n], fixed[:n])  # fmt: skip
-
-
-@njit(cache=True, nogil=True)
-def _same_radius(radius, n_rows, n_neighbors, slack, logs, owner, away, fixed, n_out, left, mass,
-                 kept, nearer):  # fmt: skip
-    """Whether `_radius` would find this radius from these positions of one point."""
-    for local in range(n_rows):
-        left[local] = 0
-        mass[local] = -1
-    for at in range(owner.shape[0]):
-        left[owner[at]] += 1
-    n_kept = 0
-    n_whole = 0
-    bound, worth = _first_bound(n_neighbors, slack)
-    for at in range(owner.shape[0]):
-        row = owner[at]
-        if mass[row] < 0:
-            mass[row] = 0
-            n_kept += 1
-        bound -= logs[min(mass[row] >> _FINE, _STEPS)]
-        mass[row] += fixed[at]
-        left[row] -= 1
-        if left[row] == 0 and n_out[row] == 0:
-            mass[row] += _WHOLE
-            n_whole += 1
-        bound += logs[min(mass[row] >> _FINE, _STEPS)]
-        if at + 1 < owner.shape[0] and away[at + 1] == away[at]:
-            continue
-        if n_whole >= n_neighbors:
-            return away[at] == radius
-        if slack > 0.0 and bound <= worth and n_kept >= n_neighbors:
-            n = 0
-            for local in range(n_rows):
-                kept[n] = local
-                n += mass[local] >= 0
-            undecided = _undecided(kept, n, mass, nearer)
-            if undecided <= slack:
-                return away[at] == radius
-            worth = bound - np.int64(_UNIT * np.log2(undecided / slack))
-    return False
-
-
-@njit(cache=True, nogil=True)
-def _row_now(rows, leaves, row, radius, begin, away, weight, fixed):
-    """The positions of a row within a radius, from begin on; where they end, and what is beyond."""
-    end = begin
-    n_out = 0
-    outside = 0.0
-    first = rows.spans[row, FIRST_CANDIDATE]
-    for c in range(first, first + rows.spans[row, SIZE]):
-        d = leaves.shape[0] - trees_shared(rows.codes[c], leaves)
-        if d > radius:
-            n_out += 1
-            outside += rows.weights[c]
-            continue
-        at = end
-        while at > begin and away[at - 1] > d:
-            at -= 1
-        if at > begin and away[at - 1] == d:
-            weight[at - 1] += rows.weights[c]
-            fixed[at - 1] += np.int64(rows.weights[c] * _ONE)
-            continue
-        for i in range(end, at, -1):
-            away[i] = away[i - 1]
-            weight[i] = weight[i - 1]
-            fixed[i] = fixed[i - 1]
-        away[at] = d
-        weight[at] = rows.weights[c]
-        fixed[at] = np.int64(rows.weights[c] * _ONE)
-        end += 1
-    return end, n_out, outside
-
-
-@njit(cache=True, nogil=True)
-def renewed_positions(rows, X, n_neighbors, slack, before, changed_ptr, changed):
-    """What `close_positions` finds, if only some rows have changed since it found this.
-
-    Point p had near[row_ptr[p]:row_ptr[p + 1]] and so on; the rows of changed, ascending, from
-    changed_ptr[p] to changed_ptr[p + 1] are not as they were. Returns the same as
-    `close_positions`, without ranks, and whether each point has the same radius; nothing is found
-    for others.
-    """
-    radius, row_ptr, near, beyond, n_out, ptr, owner, weight, away, fixed = before
-    n_points = X.shape[0]
-    n_more = 0
-    most_new = 1
-    most_rows = 1
-    for p in range(n_points):
-        own = 0
-        for j in range(changed_ptr[p], changed_ptr[p + 1]):
-            own += rows.spans[changed[j], SIZE]
-        n_more += own
-        most_new = max(most_new, own)
-        more = row_ptr[p + 1] - row_ptr[p] + changed_ptr[p + 1] - changed_ptr[p]
-        most_rows = max(most_rows, more)
-    now_ptr = np.zeros(n_points + 1, np.int64)
-    now_rows = np.empty(near.shape[0] + changed.shape[0], np.int64)
-    now_beyond = np.empty(now_rows.shape[0])
-    now_out = np.empty(now_rows.shape[0], np.int64)
-    at_ptr = np.zeros(n_points + 1, np.int64)
-    size = owner.shape[0] + n_more
-    now_owner = np.empty(size, np.int64)
-    now_weight = np.empty(size)
-    now_away = np.empty(size, np.int32)
-    now_fixed = np.empty(size, np.int64)
-    nearer = np.empty(size)
-    far = np.empty(size)
-    same = np.zeros(n_points, np.bool_)
-    new_away = np.empty(most_new + 1, np.int64)
-    new_weight = np.empty(most_new + 1)
-    new_fixed = np.empty(most_new + 1, np.int64)
-    new_owner = np.empty(most_new + 1, np.int64)
-    moved = np.empty(most_rows, np.int64)
-    mass = np.empty(most_rows)
-    units = np.empty(most_rows, np.int64)
-    left = np.empty(most_rows, np.int64)
-    kept = np.empty(most_rows + 1, np.int64)
-    nearer_than = np.empty(n_neighbors)
-    logs = _log_table()
-    for p in range(n_points):
-        # The rows: those that have not changed, and those that have and come near now.
-        first = now_ptr[p]
-        n_rows = 0
-        n_new = 0
-        i, j = row_ptr[p], changed_ptr[p]
-        while i < row_ptr[p + 1] or j < changed_ptr[p + 1]:
-            if j < changed_ptr[p + 1] and (i == row_ptr[p + 1] or changed[j] <= near[i]):
-                row = changed[j]
-                if i < row_ptr[p + 1] and near[i] == row:
-                    moved[i - row_ptr[p]] = -1
-                    i += 1
-                j += 1
-                end, out, outside = _row_now(rows, X[p], row, radius[p], n_new, new_away,
-                                             new_weight, new_fixed)  # fmt: skip
-                if end == n_new:
-                    continue
-                now_out[first + n_rows] = out
-                now_beyond[first + n_rows] = outside
-                for a in range(n_new, end):
-                    new_owner[a] = n_rows
-                n_new = end
-            else:
-                row = near[i]
-                now_out[first + n_rows] = n_out[i]
-                now_beyond[first + n_rows] = beyond[i]
-                moved[i - row_ptr[p]] = n_rows
-                i += 1
-            now_rows[first + n_rows] = row
-            n_rows += 1
-        for a in range(1, n_new):  # by distance; equal ones stay as they are
-            d, w, f, o = new_away[a], new_weight[a], new_fixed[a], new_owner[a]
-            at = a
-            while at > 0 and new_away[at - 1] > d:
-                new_away[at] = new_away[at - 1]
-                new_weight[at] = new_weight[at - 1]
-                new_fixed[at] = new_fixed[at - 1]
-                new_owner[at] = new_owner[at - 1]
-                at -= 1
-            new_away[at], new_weight[at], new_fixed[at], new_owner[at] = d, w, f, o
-        # The positions: both kinds, merged by distance and row.
-        start = at_ptr[p]
-        at = start
-        a = 0
-        i = ptr[p]
-        while True:
-            while i < ptr[p + 1] and moved[owner[i]] < 0:
-                i += 1
-            if i == ptr[p + 1] and a == n_new:
-                break
-            if a < n_new and (i == ptr[p + 1] or new_away[a] < away[i] or (
-                new_away[a] == away[i] and new_owner[a] < moved[owner[i]]
-            )):  # fmt: skip
-                now_owner[at], now_weight[at] = new_owner[a], new_weight[a]
-                now_away[at], now_fixed[at] = new_away[a], new_fixed[a]
-                a += 1
-            else:
-                now_owner[at], now_weight[at] = moved[owner[i]], weight[i]
-                now_away[at], now_fixed[at] = away[i], fixed[i]
-                i += 1
-            at += 1
-        same[p] = _same_radius(radius[p], n_rows, n_neighbors, slack, logs, now_owner[start:at],
-                               now_away[start:at], now_fixed[start:at], now_out[first:], left,
-                               units, kept, nearer_than)  # fmt: skip
-        if same[p]:
-            _sum_up(start, at, n_rows, mass, now_beyond[first:], now_owner, now_weight, nearer,
-                    far)  # fmt: skip
-            now_ptr[p + 1] = first + n_rows
-            at_ptr[p + 1] = at
-        else:
-            now_ptr[p + 1] = first
-            at_ptr[p + 1] = start
-    n_near, n = now_ptr[n_points], at_ptr[n_points]
-    return (now_ptr, now_rows[:n_near], now_beyond[:n_near], at_ptr, now_owner[:n], now_weight[:n],
-            nearer[:n], far[:n], now_owner[:0], radius, now_out[:n_near], now_away[:n],
-            now_fixed[:n], same)  # fmt: skip
+            far[:n], rank[:n_ranked], radii, spot[:n], fixed[:n])  # fmt: skip

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cpclean.data.incomplete import Ints
-from cpclean.data.rows import Bools, Floats
+from cpclean.data.rows import Floats
 from cpclean.data.spaces.trees import Leaves
 from cpclean.queries import _leaf_order
 from cpclean.queries.kernel_arrays import LeafRows, Positions
@@ -39,8 +39,7 @@ class CloseBy(NamedTuple):
     far: Floats
     rank: Ints
     radius: Floats
-    n_out: Ints
-    away: Ints
+    spot: Ints
     fixed: Ints
 
     @property
@@ -48,9 +47,8 @@ class CloseBy(NamedTuple):
         return Positions(*self[:9])
 
 
-_OF_ROWS = ("rows", "beyond", "n_out")
-_OF_POSITIONS = ("owner", "weight", "away", "fixed")
-_SUMS = ("nearer", "far")
+_OF_ROWS = ("rows", "beyond")
+_OF_POSITIONS = ("spot", "weight", "fixed")
 # What a row and a position take up, with numbers of 8 bytes.
 _ROW_BYTES, _POSITION_BYTES = 8 * len(_OF_ROWS), 8 * len(_OF_POSITIONS)
 
@@ -90,24 +88,17 @@ class LeafMemory:
         return other
 
     def positions(self, rows: LeafRows, points: Leaves, n_neighbors: int, slack: float) -> CloseBy:
-        """As `_leaf_order.close_positions`, from what is remembered as far as possible."""
+        """As `close_by`, from what is remembered as far as possible."""
         names = [point.tobytes() for point in points]
-        known = [self._remembered(name, n_neighbors, slack) for name in names]
-        old = np.array([number for number, one in enumerate(known) if one is not None], np.int64)
-        anew, again = np.ones(len(points), dtype=bool), None
-        if len(old):
-            again, same = _again(rows, points[old], [one for one in known if one is not None])
-            old = old[same]
-            anew[old] = False
-        if again is not None and not anew.any():
-            found = again
-        else:
-            fresh = CloseBy(
-                *_leaf_order.close_positions(rows, points[anew], n_neighbors, slack, False)
-            )
-            found = fresh if again is None else _joined(again, np.flatnonzero(same), fresh, anew)
-        self._remember(names, n_neighbors, slack, found, points.shape[1])
-        return found
+        found = [self._remembered(name, n_neighbors, slack) for name in names]
+        known = np.array([one is not None for one in found])
+        place = np.where(known, np.cumsum(known) - 1, -1)
+        before = _before([one for one in found if one is not None])
+        close = CloseBy(
+            *_leaf_order.close_positions(rows, points, n_neighbors, slack, False, before, place)
+        )
+        self._remember(names, n_neighbors, slack, close, points.shape[1])
+        return close
 
     def _remembered(
         self, name: bytes, n_neighbors: int, slack: float
@@ -155,53 +146,47 @@ class LeafMemory:
             )
 
 
-def _again(
-    rows: LeafRows, points: Leaves, known: Sequence[tuple[_Kept, list[int]]]
-) -> tuple[CloseBy, Bools]:
-    """What is found about points that are known, and about which of them."""
+def close_by(
+    rows: LeafRows, points: Leaves, n_neighbors: int, slack: float, want_rank: bool = False
+) -> CloseBy:
+    """Positions around points, until all but slack of the mass is decided."""
+    unknown = np.full(len(points), -1)
+    return CloseBy(
+        *_leaf_order.close_positions(
+            rows, points, n_neighbors, slack, want_rank, _before([]), unknown
+        )
+    )
+
+
+def _before(known: Sequence[tuple[_Kept, list[int]]]) -> _leaf_order.Before:
+    """What is known about some points, one after the other, and the rows that have changed."""
     kept = [one for one, _ in known]
-    of_rows = [np.concatenate(parts) for parts in zip(*(one.of_rows for one in kept), strict=True)]
-    of_positions = [
-        np.concatenate(parts) for parts in zip(*(one.of_positions for one in kept), strict=True)
+    rows, beyond = _stacked([one.of_rows for one in kept], (np.int64, np.float64))
+    spot, weight, fixed = _stacked(
+        [one.of_positions for one in kept], (np.int64, np.float64, np.int64)
+    )
+    return _leaf_order.Before(
+        radius=np.array([one.radius for one in kept], dtype=np.float64),
+        row_ptr=_ends([len(one.of_rows[0]) for one in kept]),
+        rows=rows,
+        beyond=beyond,
+        ptr=_ends([len(one.of_positions[0]) for one in kept]),
+        spot=spot,
+        weight=weight,
+        fixed=fixed,
+        changed_ptr=_ends([len(changed) for _, changed in known]),
+        changed=np.array([row for _, changed in known for row in changed], dtype=np.int64),
+    )
+
+
+def _stacked(
+    parts: Sequence[tuple[npt.NDArray[Any], ...]], kinds: tuple[type[Any], ...]
+) -> list[npt.NDArray[Any]]:
+    return [
+        np.concatenate([np.zeros(0, kind), *(part[number] for part in parts)])
+        for number, kind in enumerate(kinds)
     ]
-    changed = [row for _, rows in known for row in rows]
-    before = (
-        np.array([one.radius for one in kept]),
-        _ends([len(one.of_rows[0]) for one in kept]),
-        *of_rows,
-        _ends([len(one.of_positions[0]) for one in kept]),
-        *of_positions,
-    )
-    *found, same = _leaf_order.renewed_positions(
-        rows,
-        points,
-        kept[0].n_neighbors,
-        kept[0].slack,
-        before,
-        _ends([len(rows) for _, rows in known]),
-        np.array(changed, dtype=np.int64),
-    )
-    return CloseBy(*found), same
 
 
-def _ends(sizes: Sequence[int] | Ints) -> Ints:
-    return np.concatenate([[0], np.cumsum(np.asarray(sizes, dtype=np.int64))])
-
-
-def _joined(again: CloseBy, some: Ints, fresh: CloseBy, anew: Bools) -> CloseBy:
-    """What is found about some of the points that were known, and about those that are anew."""
-    of_new = np.maximum(np.cumsum(anew) - 1, 0)
-    of_old = np.zeros(len(anew), dtype=np.int64)
-    of_old[~anew] = some
-    joined: dict[str, npt.NDArray[Any]] = {}
-    for name, fields in (("row_ptr", _OF_ROWS), ("ptr", (*_OF_POSITIONS, *_SUMS))):
-        both = [np.asarray(getattr(one, name)) for one in (again, fresh)]
-        begin = np.where(anew, both[1][of_new], both[0][of_old])
-        size = np.where(anew, both[1][of_new + 1], both[0][of_old + 1]) - begin
-        pieces = list(zip(anew.tolist(), begin.tolist(), (begin + size).tolist(), strict=True))
-        joined[name] = _ends(size)
-        for field in fields:
-            one, two = getattr(again, field), getattr(fresh, field)
-            joined[field] = np.concatenate([(two if new else one)[a:b] for new, a, b in pieces])
-    radius = np.where(anew, fresh.radius[of_new], again.radius[of_old])
-    return CloseBy(rank=again.rank, radius=radius, **joined)
+def _ends(sizes: Sequence[int]) -> Ints:
+    return np.concatenate([[0], np.cumsum(np.array(sizes, dtype=np.int64))])

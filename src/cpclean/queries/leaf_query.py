@@ -14,7 +14,7 @@ from cpclean.data.spaces.trees import Leaves
 from cpclean.data.threads import in_threads
 from cpclean.queries import _leaf_order, _leaves
 from cpclean.queries.kernel_arrays import Positions
-from cpclean.queries.leaf_memory import CloseBy, LeafMemory
+from cpclean.queries.leaf_memory import LeafMemory, close_by
 from cpclean.queries.leaf_rows import (
     PreparedLeaves,
     changed_leaves,
@@ -71,9 +71,7 @@ class LeafQuery(Query):
         if self.memory is not None and not want_rank:
             close = self.memory.positions(rows, points, self.n_neighbors, slack)
         else:
-            close = CloseBy(
-                *_leaf_order.close_positions(rows, points, self.n_neighbors, slack, want_rank)
-            )
+            close = close_by(rows, points, self.n_neighbors, slack, want_rank)
         return close.positions, close.radius
 
     def extremes(self, points: Leaves, near: Near) -> tuple[Ints, Ints]:
