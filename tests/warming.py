@@ -14,7 +14,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 QUERIES = ROOT / "src/cpclean/queries"
 # Compiled into the kernels of other files.
-SHARED_KERNELS = ("kernel_arrays.py", "_terms.py", "_alike.py", "_leaf_lists.py", "_minmax.py")
+SHARED_KERNELS = (
+    "kernel_arrays.py",
+    "_terms.py",
+    "_alike.py",
+    "_squares.py",
+    "_leaf_lists.py",
+    "_minmax.py",
+)
 # About half of the work each; names of functions below.
 SHARES = (
     ("certain", "tallies", "residues", "products", "walks"),

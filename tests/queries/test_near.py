@@ -12,7 +12,7 @@ import pytest
 from queries.samples import NAMES
 
 from cpclean import Cell, FactoredRow, IncompleteDataset
-from cpclean.queries import _alike, _near
+from cpclean.queries import _alike, _near, _squares
 from cpclean.queries.geometry import ask
 from cpclean.queries.kernel_arrays import BLOCK, EUCLIDEAN, MANHATTAN, Rows
 from cpclean.queries.model import Model
@@ -349,6 +349,31 @@ def test_bounds_of_blocks_are_kept_for_some_at_a_time(
     for begins in (1, 11, 15):  # one block at a time, two, three
         monkeypatch.setattr(_near, "_BEGINS", begins)
         assert answers(query.rows, query.metric, X, 4) == whole
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("draw", KINDS)
+def test_bounds_of_squares_are_those_of_any_metric(draw) -> None:
+    for seed, holes in enumerate([0.0, 0.5, 1.0]):
+        data = table(draw, seed, 40, 5, holes)
+        X = points_around(draw, data, seed, 6)
+        rows = prepared_rows(data).rows
+        low, high = rows.boxes.low, rows.boxes.high
+        for block, (start, stop) in enumerate(itertools.pairwise(rows.block_at.tolist())):
+            expected, whole, some = np.zeros((3, 2, stop - start))
+            for point, x in enumerate(X):
+                _near._bound(rows, rows.boxes, EUCLIDEAN, x, start, stop, *expected)
+                _squares.bound_squares(
+                    low, high, rows.holed, block, X, point, start, stop - start, *whole
+                )
+                assert whole.tolist() == expected.tolist()
+                numbers = np.arange(start, stop)[::2]
+                _squares.bound_few(
+                    rows.base, low, high, rows.order, rows.holed, block, X, point, numbers,
+                    len(numbers), *some,
+                )  # fmt: skip
+                assert numbers.tolist() == rows.order[start:stop:2].tolist()
+                assert some[:, : len(numbers)].tolist() == expected[:, ::2].tolist()
 
 
 @pytest.mark.nojit

@@ -84,28 +84,24 @@ def _plan(X, plan):
 
 
 @njit(cache=True, nogil=True)
-def copy_block(rows, block, low, high, partial):
-    """The boxes of a block, column by column, and what sums begin with; returns how many there are.
+def begin_sums(start, stop, n_rows, partial):
+    """What the sums of some boxes begin with, in partial[0]; returns how many sums there will be.
 
-    So many that the processor takes whole vectors; those behind the last have infinite sums.
+    So many that the processor takes whole vectors, if the table goes on for so long; those behind
+    the last are infinite.
     """
-    start, stop = rows.block_at[block], rows.block_at[block + 1]
-    count = (stop - start + 31) // 32 * 32
-    for f in range(low.shape[0]):
-        for r in range(stop - start):
-            low[f, r] = rows.boxes.low[f, start + r]
-            high[f, r] = rows.boxes.high[f, start + r]
-        for r in range(stop - start, count):
-            low[f, r] = 0.0
-            high[f, r] = 0.0
-    for r in range(count):
-        partial[0, r] = 0.0 if r < stop - start else np.inf
-    return count
+    count = stop - start
+    padded = (count + 31) // 32 * 32
+    if start + padded > n_rows:
+        padded = count
+    for r in range(padded):
+        partial[0, r] = 0.0 if r < count else np.inf
+    return padded
 
 
 @njit(cache=True, nogil=True)
-def add_up(low, high, count, X, plan, before, p, partial):
-    """Squares of gaps to some boxes, added up in the order of the plan, into partial[-1].
+def add_up(low, high, start, count, X, plan, before, p, partial):
+    """Squares of gaps to boxes from start on, added up in the order of the plan, into partial[-1].
 
     partial[0] is what sums begin with, partial[1] has the sums of the first columns, and behind it
     there are sums of one more column each, as many as there is room for. Those of columns that have
@@ -126,19 +122,21 @@ def add_up(low, high, count, X, plan, before, p, partial):
     for k in range(first, n_features):
         f = plan[p, k + 1]
         x = X[p, f]
+        lows = low[f, start : start + count]
+        highs = high[f, start : start + count]
         old = max(1, 1 + k - n_early)
         new = max(1, 2 + k - n_early)
         if old == new:  # one place, or two that do not overlap: the processor adds in parallel
             for r in range(count):
-                under = x - low[f, r]
-                over = high[f, r] - x
+                under = x - lows[r]
+                over = highs[r] - x
                 gap = under if under < over else over
                 gap = gap if gap < 0.0 else 0.0
                 partial[1, r] += gap * gap
         else:
             for r in range(count):
-                under = x - low[f, r]
-                over = high[f, r] - x
+                under = x - lows[r]
+                over = highs[r] - x
                 gap = under if under < over else over
                 gap = gap if gap < 0.0 else 0.0
                 partial[new, r] = partial[old, r] + gap * gap

@@ -59,7 +59,8 @@ import numpy as np
 from numba import njit
 
 from cpclean.data.rows import Floats
-from cpclean.queries._alike import add_up, copy_block, list_within, most_of_sum, room_for_sums
+from cpclean.queries._alike import add_up, begin_sums, list_within, most_of_sum, room_for_sums
+from cpclean.queries._squares import bound_few, bound_squares
 from cpclean.queries._terms import cosine_order
 from cpclean.queries.kernel_arrays import (
     BLOCK,
@@ -165,35 +166,6 @@ def _bound_cosine(dot_high, dot_low, norm_low, norm_high, r, near, far):
         far[r] = cosine_order(dot_low, norm_high)
     else:
         far[r] = np.inf if norm_low == 0.0 else cosine_order(dot_low, norm_low)
-
-
-@njit(cache=True, nogil=True)
-def _bound_few(base, low, high, order, holed, block, X, p, row, count, near, far):
-    """The same bounds for some rows of a block, where distances are squares; leaves their numbers.
-
-    row has their places in the order, and then the rows themselves. In columns that are not holed
-    rows are where their first candidate is.
-    """
-    for i in range(count):
-        at = row[i]
-        row[i] = order[at]
-        nearer = 0.0
-        farther = 0.0
-        for f in range(X.shape[1]):
-            if holed[block, f]:
-                under = X[p, f] - low[f, at]
-                over = high[f, at] - X[p, f]
-                reach = under if under > over else over
-                gap = under if under < over else over
-                gap = gap if gap < 0.0 else 0.0
-                nearer += gap * gap
-                farther += reach * reach
-            else:
-                gap = X[p, f] - base[row[i], f]
-                nearer += gap * gap
-                farther += gap * gap
-        near[i] = nearer
-        far[i] = farther
 
 
 # -- the product -------------------------------------------------------------------------
@@ -446,7 +418,7 @@ def near_rows(rows, metric, X, columns, plan, n_neighbors, limit):
         for i in range(n_neighbors):
             nearest_ends[p, i] = np.inf
             ending[p, i] = rows.base.shape[0]
-    active = np.empty(n_points, np.int64)
+    active = np.empty(n_points + 3, np.int64)  # a product takes four at a time
     near = np.empty(BLOCK)
     far = np.empty(BLOCK)
     row = np.empty(BLOCK, np.int64)
@@ -463,13 +435,11 @@ def near_rows(rows, metric, X, columns, plan, n_neighbors, limit):
         high = np.zeros((n_features + 3, BLOCK), np.float32)
         norms = np.zeros(BLOCK, np.float32)
         sizes = np.empty(BLOCK, np.float32)
-        Y = np.zeros((n_features + 3, n_points), np.float32)
-        plain = np.empty(n_points)
-        whole = np.empty(n_points)
+        Y = np.zeros((n_features + 3, n_points + 3), np.float32)
+        plain = np.empty(n_points + 3)
+        whole = np.empty(n_points + 3)
         sums = np.empty((4, BLOCK), np.float32)
     if plan is not None:
-        box_low = np.empty((n_features, BLOCK))
-        box_high = np.empty((n_features, BLOCK))
         partial = room_for_sums(n_features)
     # Step 1: every point's nearest block, for a first reach.
     nearest = _nearest_blocks(rows, metric, X, begins, ends)
@@ -494,7 +464,7 @@ def near_rows(rows, metric, X, columns, plan, n_neighbors, limit):
         start, stop = rows.block_at[block], rows.block_at[block + 1]
         count = stop - start
         if columns is not None:
-            rounded = 0  # for so many of the points, a product shows which rows may be near
+            rounded = 0  # for so many points, a product shows which rows may be near
             scale, n_plain = 1.0, 0
             holed = 0
             for f in range(n_features):
@@ -504,16 +474,18 @@ def near_rows(rows, metric, X, columns, plan, n_neighbors, limit):
                 and n_features >= (_LEAST_HOLED if holed else _LEAST_PLAIN)
                 and useful[holed] * _USEFUL >= tried[holed]
             ):
-                rounded = n_active // 4 * 4
-                tried[holed] += rounded
+                rounded = (n_active + 3) // 4 * 4
+                for q in range(n_active, rounded):
+                    active[q] = active[0]
+                tried[holed] += n_active
                 scale, n_plain = _round_block(rows, block, centre, place, low, high, norms, sizes)
                 _round_points(columns, active[:rounded], centre, scale, place, n_plain, Y, plain,
                               whole)  # fmt: skip
         if plan is not None:
             summed = -1  # the point that partial sums are of
-            n_copied = 0
+            n_summed = 0
             if turn >= 0:
-                n_copied = copy_block(rows, block, box_low, box_high, partial)
+                n_summed = begin_sums(start, stop, rows.base.shape[0], partial)
         for q in range(n_active):
             p = active[q]
             top = nearest_ends[p, 0]
@@ -527,19 +499,24 @@ def near_rows(rows, metric, X, columns, plan, n_neighbors, limit):
                     useful[holed] += n_few >= 0
             if plan is not None:
                 if turn >= 0 and top < np.inf:
-                    add_up(box_low, box_high, n_copied, X, plan, summed, p, partial)
+                    add_up(rows.boxes.low, rows.boxes.high, start, n_summed, X, plan, summed, p,
+                           partial)  # fmt: skip
                     summed = p
                     most = most_of_sum(top, n_features)
-                    n_few = list_within(partial, partial.shape[0] - 1, most, n_copied, start,
+                    n_few = list_within(partial, partial.shape[0] - 1, most, n_summed, start,
                                          count // _FEW_ALIKE, row)  # fmt: skip
             if n_few == 0:
                 continue
             if n_few > 0:
                 n_near = n_few
-                _bound_few(rows.base, rows.boxes.low, rows.boxes.high, rows.order,
+                bound_few(rows.base, rows.boxes.low, rows.boxes.high, rows.order,
                            rows.holed, block, X, p, row, n_near, near, far)  # fmt: skip
             else:
-                _bound(rows, rows.boxes, metric, X[p], start, stop, near, far)
+                if metric == EUCLIDEAN:
+                    bound_squares(rows.boxes.low, rows.boxes.high, rows.holed, block, X, p, start,
+                                   count, near, far)  # fmt: skip
+                else:
+                    _bound(rows, rows.boxes, metric, X[p], start, stop, near, far)
                 n_near = 0
                 for r in range(count):
                     n_near += near[r] <= top
