@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 from streamed_files import as_arrow, mixed_frame, write_parquet
 
+from cpclean import StreamedTable
 from cpclean.cli import main
 
 PLAIN = ("--label", "y", "--space", "plain")
@@ -27,8 +29,8 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(*arguments: Any) -> Result:
-    return CliRunner().invoke(main, [str(one) for one in arguments])
+def run(*arguments: Any, said: str | None = None) -> Result:
+    return CliRunner().invoke(main, [str(one) for one in arguments], input=said)
 
 
 @pytest.mark.parametrize("command", [("check",), ("count",), ("rank", "--top", "3", "--values")])
@@ -44,6 +46,33 @@ def test_many_files_are_one_table(command: tuple[str, ...], place: Path) -> None
         assert "matter to these 6 predictions" in many.stderr
 
 
+def test_many_files_are_cleaned(place: Path) -> None:
+    command = ("clean", place / "parts", *PLAIN, "--val", place / "val.parquet")
+    first = run(*command, said="1\ngrade=2\nq\n")
+    assert first.exit_code == 0, first.output
+    assert "70 rows with 5 columns" in first.stdout
+    (asked, *_) = re.findall(r"Row (\d+), row (\d+) of (part-\d.parquet)", first.stdout)
+    table = StreamedTable(place / "parts", "y")
+    file, row = table.where(int(asked[0]))
+    assert (str(row), Path(file).name) == asked[1:]
+    assert sorted(path.name for path in (place / "parts.cleaned").iterdir()) == [
+        f"part-{one}.parquet" for one in range(3)
+    ]
+    again = run(*command, "--json", said="1\n" * 60)  # the same command continues
+    assert again.exit_code == 0, again.output
+    summary = json.loads(again.stdout[again.stdout.index("{") :])
+    assert summary["stopped"] == "all validation points are certain"
+    cleaned = StreamedTable(place / "parts.cleaned", "y")
+    n_holes = sum(table.n_holes)
+    assert summary["holes_filled"] == n_holes - sum(cleaned.n_holes)
+    assert summary["holes_left"] == sum(cleaned.n_holes)
+    assert cleaned.row(int(asked[0])) != table.row(int(asked[0]))
+    pq.write_table(as_arrow(mixed_frame(4, 24)), place / "parts" / "part-1.parquet")
+    changed = run(*command, said="q\n")
+    assert changed.exit_code == 2
+    assert "belongs to something else" in changed.stderr
+
+
 def test_mistakes(place: Path) -> None:
     val = ("--val", place / "val.parquet")
     cases: list[tuple[tuple[Any, ...], str]] = [
@@ -51,6 +80,9 @@ def test_mistakes(place: Path) -> None:
         (("check", place / "*.tsv", *PLAIN, *val), "no file matches"),
         (("check", place / "parts", "-l", "z", *val), "there is no label column 'z'"),
         (("check", place / "parts", *PLAIN, *val, "--domains"), "--domains reads one file"),
+        (("clean", place / "*.parquet", *PLAIN, *val), "name --log FILE and --out FOLDER"),
+        (("clean", place / "parts", *PLAIN, *val, "--fill", "likely"), "are about one file"),
+        (("clean", place / "parts", *PLAIN, *val, "-o", place / "parts"), "another folder than"),
         (("inspect", place / "parts", *PLAIN, *val), "cpclean inspect reads one file"),
         (("check", place / "parts", *PLAIN, *val, "--repairs", "holoclean"), "whole rows"),
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cpclean.analysis.words import count
+from cpclean.cli.many_files import (
+    SPARE_ROWS,
+    OpenedFiles,
+    Places,
+    is_many,
+    places_of_files,
+)
 from cpclean.cli.mistakes import INTERRUPTED, Mistake, note
 from cpclean.cli.options import (
     STRATEGIES,
@@ -38,7 +46,7 @@ from cpclean.cli.sessions import (
     tell_draws,
     tell_level,
 )
-from cpclean.cli.tasks import open_given
+from cpclean.cli.tasks import files_given, open_given
 from cpclean.intake.formats import SUFFIXES
 
 if TYPE_CHECKING:
@@ -120,7 +128,8 @@ def clean(
 ) -> None:
     """Ask about the rows that matter most, and write the cleaned table.
 
-    FILE is the training table, with holes. You are asked for the row whose true values would settle
+    FILE is the training table, with holes, or a folder or pattern of many files; --out is a folder
+    then. You are asked for the row whose true values would settle
     most predictions, until all of them are certain or you stop; with --sure 0.95, until all are
     certain or 95% sure, which takes far fewer answers. Every answer is saved in the log before the
     next question is asked: after Ctrl-C, or if the computer dies, the same command continues where
@@ -135,27 +144,33 @@ def clean(
     from cpclean.storage.journal import Journal, NotSavedError
 
     _check_files(training, validation, oracle, exact)
-    places = _Places.of(training, log, out)
+    many = is_many(training.file)
+    if many and (oracle or fill):
+        raise Mistake("--oracle and --fill are about one file; several files are cleaned without.")
+    places = places_of_files(training.file, log, out) if many else _Places.of(training, log, out)
     console = terminal(stderr=as_json)
+    opened: Opened | OpenedFiles
     with working("Reading"):
-        opened = open_given(training, validation, compared=True)
+        if many:
+            opened = files_given(training, validation, spare=SPARE_ROWS)
+        else:
+            opened = open_given(training, validation, compared=True)
         task = opened.task
         truth = None if oracle is None else true_rows(oracle, training, task)
     asking = WayOfAsking.of(sure, strategy, places.log)
     settings = {**asdict(asking), "budget": budget, "target_share": until}
     belongs = belongings(task, training, validation, asking)
+    if isinstance(opened, OpenedFiles):
+        belongs = {**belongs, "files": opened.table.mark.digest}
     with Journal(places.log, belongs) as journal:
         tell_level(asking, places.log)
         try:
             kept = _kept(journal, task, training, validation, settings)
-            _greet(console, kept, task, training, validation, places.log)
+            _greet(console, kept, opened, training, validation, places.log)
             if truth is None:
                 from cpclean.cli.dialogue import Dialogue
 
-                lines = opened.source.has_lines(len(opened.original.frame))
-                text = opened.original.text
-                decimal = "." if text is None else text.decimal
-                Dialogue(kept, task, console, lines, decimal).run()
+                Dialogue(kept, task, console, *_spelling(opened)).run()
             else:
                 from cpclean.cli.oracle import answer_all
 
@@ -171,22 +186,21 @@ def clean(
         summary = _end(kept.session, opened, places, filling)
         if not as_json:
             _tell(console, kept.session, summary)
+    if many:  # how new rows would fare is a question about all rows
+        if as_json:
+            print_text(json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
+        return
     _look_back(console, kept.session, summary, task, as_json)
 
 
 # -- before ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Places:
-    """Where the log and the cleaned table are written."""
-
-    log: Path
-    out: str
-    named: bool  # whether the table is written there even if nothing is answered
+class _Places(Places):
+    """Those of one file."""
 
     @classmethod
-    def of(cls, training: Training, log: str | None, out: str | None) -> _Places:
+    def of(cls, training: Training, log: str | None, out: str | None) -> Places:
         """The places that are named, or else beside the table; checked before anybody answers."""
         table = Path(training.file).expanduser()
         suffix = next((one for one in (*SUFFIXES, ".csv.gz") if table.name.endswith(one)), ".csv")
@@ -205,7 +219,7 @@ class _Places:
                     f"{what} is {training.file} itself, which must stay as it is; name another "
                     "file."
                 )
-        return cls(kept, str(place), out is not None)
+        return Places(kept, str(place), out is not None)
 
 
 @dataclass(frozen=True)
@@ -230,6 +244,19 @@ def _check_files(
         raise Mistake("--exact is about the answers of --oracle; name a file with --oracle.")
 
 
+def _spelling(opened: Opened | OpenedFiles) -> tuple[Callable[[int], str], str]:
+    """Where a row stands, in words after its number; and the decimal sign of the file."""
+    if isinstance(opened, OpenedFiles):
+        return opened.where, "."
+    lines = opened.source.has_lines(len(opened.original.frame))
+    text = opened.original.text
+
+    def where(row: int) -> str:
+        return f", line {row + 2} of the file" if lines else ""
+
+    return where, "." if text is None else text.decimal
+
+
 def _kept(
     journal: Journal,
     task: Task,
@@ -249,7 +276,7 @@ def _kept(
 def _greet(
     console: Console,
     kept: SavedSession,
-    task: Task,
+    opened: Opened | OpenedFiles,
     training: Training,
     validation: Validation,
     log: Path,
@@ -257,7 +284,11 @@ def _greet(
     """Describe the table, how much is certain, and the answers so far."""
     from rich.markup import escape
 
-    table, session, journal = table_of(task), kept.session, kept.journal
+    task, session, journal = opened.task, kept.session, kept.journal
+    table = table_of(task)
+    n_rows, n_open = table.n_rows, len(table.dataset.dirty_rows)
+    if isinstance(opened, OpenedFiles):
+        n_rows, n_open = opened.table.n_rows, opened.table.n_open
     for words in journal.notes:
         note(words)
     tell_draws(task, training)
@@ -268,8 +299,8 @@ def _greet(
         else f"{_are(len(session.certain), f'of the rows of {validation.val}')} predicted"
     )
     console.print(
-        f"[bold]{escape(training.file)}[/]: {table.n_rows:,} rows with {len(table.names)} columns, "
-        f"{len(table.dataset.dirty_rows):,} of them with holes; {escape(points)}."
+        f"[bold]{escape(training.file)}[/]: {n_rows:,} rows with {len(table.names)} columns, "
+        f"{n_open:,} of them with holes; {escape(points)}."
     )
     console.print(f"{progress(session)}.")
     if journal.resumed:
@@ -298,7 +329,7 @@ def _stopped_short(journal: Journal, log: Path) -> None:
 
 
 def _end(
-    session: CleaningSession, opened: Opened, places: _Places, filling: _Filling
+    session: CleaningSession, opened: Opened | OpenedFiles, places: Places, filling: _Filling
 ) -> dict[str, Any]:
     """Write the cleaned table, and sum up what there is now."""
     from cpclean.analysis.certain_words import Standing
@@ -308,10 +339,16 @@ def _end(
     task, table = opened.task, table_of(opened.task)
     filled = filled_cells(session, table, task.row_names.tolist(), filling.fill, task.frame)
     n_filled = sum(map(len, filled.cells.values()))
-    features = opened.original.frame.columns.map(str).isin(table.names)
-    n_left = int(opened.original.frame.loc[:, features].isna().to_numpy().sum()) - n_filled
+    if isinstance(opened, OpenedFiles):
+        n_left = sum(opened.table.n_holes) - n_filled
+    else:
+        features = opened.original.frame.columns.map(str).isin(table.names)
+        n_left = int(opened.original.frame.loc[:, features].isna().to_numpy().sum()) - n_filled
     written = places.out if filled.cells or places.named else None
-    if written is not None:
+    if written is not None and isinstance(opened, OpenedFiles):
+        opened.write(session.known, written)
+    elif written is not None:
+        assert not isinstance(opened, OpenedFiles)
         _write(opened, filled.cells, written)
     if filling.fill and (sources := fill_words(filled, filling.fill, filling.prior)):
         note(f"values of the filled holes: {'; '.join(sources)}.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -44,16 +45,21 @@ class Dialogue:
     task : Task
     console : Console
         Where questions are printed.
-    lines : bool
-        Whether row 0 is line 2 of the file.
+    where : function from the number of a row to text
+        Says which line or file it is in; put after its number.
     decimal : str
         The decimal sign of the file.
     """
 
     def __init__(
-        self, kept: SavedSession, task: Task, console: Console, lines: bool, decimal: str = "."
+        self,
+        kept: SavedSession,
+        task: Task,
+        console: Console,
+        where: Callable[[int], str],
+        decimal: str = ".",
     ) -> None:
-        self._kept, self._task, self._console, self._lines = kept, task, console, lines
+        self._kept, self._task, self._console, self._where = kept, task, console, where
         self._decimal = decimal
         self._table = table_of(task)
         self._session = kept.session
@@ -91,7 +97,7 @@ class Dialogue:
                 self._console.print(mistake.message, style="red", markup=False)
 
     def _show(self, question: Question, numbers: list[int], more: bool = False) -> None:
-        show(self._console, self._session, self._task, question, numbers, self._lines, more)
+        show(self._console, self._session, self._task, question, numbers, self._where, more)
 
     def _obeyed(self, question: Question, command: str, numbers: list[int], took: float) -> bool:
         """Do what a line asks for; False if the question is still open."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cpclean.cli.mistakes import Mistake, note, tell
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
 
 # Rows of the files that points are compared with, to see whether they have the same columns.
 _HEAD = 1000
+# So many rows may leave a point by answers that are no candidates. The same in every run: answers
+# in the log name rows among those that are gathered.
+SPARE_ROWS = 32
 
 
 def is_many(file: str) -> bool:
@@ -29,20 +34,66 @@ def refuse_many(file: str, command: str) -> None:
     if is_many(file):
         raise Mistake(
             f"cpclean {command} reads one file; {file!r} stands for several. "
-            "check, count and rank take them; in Python, CleaningSession(StreamedTable(files, "
-            "label=...), points) cleans them.",
+            "check, count, rank and clean take them.",
         )
 
 
-def task_of_files(
+@dataclass(frozen=True)
+class OpenedFiles:
+    """A task out of many files, and the table of all of them."""
+
+    task: Task
+    table: StreamedTable
+
+    def where(self, row: int) -> str:
+        """Which file a row is in, in words after its number."""
+        file, number = self.table.where(row)
+        return f", row {number} of {os.path.basename(file)}"
+
+    def write(self, known: Mapping[int, Mapping[str, Any]], folder: str) -> None:
+        """Write the cleaned files, with what is known about rows of the task."""
+        from cpclean.intake.cleaned_files import write_files
+
+        names = self.task.row_names.tolist()
+        named = {names[row]: values for row, values in known.items()}
+        write_files(self.table, named, folder, over=True)
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the log and the cleaned table are written."""
+
+    log: Path
+    out: str
+    named: bool  # whether the table is written there even if nothing is answered
+
+
+def places_of_files(files: str, log: str | None, out: str | None) -> Places:
+    """The places that are named, or else beside a folder of files."""
+    given = Path(files).expanduser()
+    if not given.is_dir() and (log is None or out is None):
+        raise Mistake("name --log FILE and --out FOLDER: a pattern has no place beside it.")
+    beside = given.with_name(f"{given.name}.cleaned")
+    place = Path(out or beside).expanduser()
+    if place.is_file() or (given.is_dir() and place.exists() and place.samefile(given)):
+        raise Mistake(f"--out must be another folder than that of the files; got {str(place)!r}.")
+    kept = Path(log or given.with_name(f"{given.name}.answers.jsonl")).expanduser()
+    return Places(kept, str(place), out is not None)
+
+
+def open_files(
     training: Training,
     validation: Validation,
     choices: Choices,
     points: PointsFile | None,
     *,
     for_session: bool,
-) -> Task:
-    """The task of some files: the rows that matter to the points, by their numbers in all files."""
+    spare: int = 0,
+) -> OpenedFiles:
+    """The task of some files: the rows that matter to the points, by their numbers in all files.
+
+    `spare` rows beyond the nearest are kept for each point, for answers that are no candidates.
+    """
     from cpclean.data.streamed.streamed_table import StreamedTable
     from cpclean.data.task import Task
     from cpclean.intake.choices import EASIER
@@ -83,7 +134,7 @@ def task_of_files(
             asked = table.points(found.frame, max_completions=most)
         model = checked_model(table, training.neighbors, training.metric)
         near = gather(
-            table, asked, model.n_neighbors, model.metric, spare=1, cluster=training.cluster
+            table, asked, model.n_neighbors, model.metric, spare=spare, cluster=training.cluster
         )
     about = [one for one in found.notes if one.code != "points_in_training"]  # of the head alone
     for one in [*notes, *about, *about_labels]:
@@ -93,7 +144,7 @@ def task_of_files(
         f"matter to these {asked.n_points:,} predictions."
     )
     task = Task.of(near, asked, labels, row_names=near.rows_kept, point_names=found.numbers)
-    return replace(task, raw_points=found.frame)
+    return OpenedFiles(replace(task, raw_points=found.frame), table)
 
 
 def _head(table: StreamedTable) -> Any:

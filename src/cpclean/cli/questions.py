@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from cpclean.cli.sessions import table_of
@@ -65,20 +66,18 @@ def show(
     task: Task,
     question: Question,
     numbers: list[int],
-    lines: bool,
+    where: Callable[[int], str],
     more: bool = False,
 ) -> None:
     """Print a question.
 
-    `numbers` are the candidates to list, from 1 on, in this order; `lines` says whether row 0 is
-    line 2 of the file; `more` lists more values of a hole than a few.
+    `numbers` are the candidates to list, from 1 on, in this order; `where` says which line or
+    file the row is in; `more` lists more values of a hole than a few.
     """
     number = int(task.row_names[question.row])
     answers = len(session.history)
     so_far = f"{answers} answer{'' if answers == 1 else 's'} so far"
-    console.print(
-        f"\n[bold]Row {number}[/]{f', line {number + 2} of the file' if lines else ''}", end=""
-    )
+    console.print(f"\n[bold]Row {number}[/]{_escaped(where(number))}", end="")
     console.print(f"  [dim]({so_far}; {progress(session)})[/]")
     console.print(_cells(session, task, question))
     console.print(_why(session, question))

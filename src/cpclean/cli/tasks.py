@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cpclean.cli.many_files import is_many, refuse_many, task_of_files
+from cpclean.cli.many_files import OpenedFiles, is_many, open_files, refuse_many
 from cpclean.cli.mistakes import Mistake, note, tell
 from cpclean.cli.options import KINDS, Training, Validation
 
@@ -69,8 +69,15 @@ def task_given(
     training: Training, validation: Validation, *, for_session: bool = True, compared: bool = False
 ) -> Task:
     """The task alone, as `open_given` opens it; the training table may be in several files."""
-    if not is_many(training.file):
-        return open_given(training, validation, for_session=for_session, compared=compared).task
+    if is_many(training.file):
+        return files_given(training, validation, for_session=for_session).task
+    return open_given(training, validation, for_session=for_session, compared=compared).task
+
+
+def files_given(
+    training: Training, validation: Validation, *, for_session: bool = True, spare: int = 0
+) -> OpenedFiles:
+    """Open a training table of several files; as `many_files.open_files` does it."""
     from cpclean.intake.choices import Choices, PointsFile
     from cpclean.intake.source_file import SourceFile
 
@@ -78,13 +85,9 @@ def task_given(
     if validation.val is not None:
         source = SourceFile.at(validation.val, points=True)
         points = PointsFile(source, _layout(source.suffix, training))
-    choices = Choices(
-        label=training.label,
-        drop=training.drop,
-        kinds=kinds_of(training),
-        null_tokens=training.null,
-    )
-    return task_of_files(training, validation, choices, points, for_session=for_session)
+    kinds = kinds_of(training)
+    choices = Choices(training.label, training.drop, kinds, null_tokens=training.null)
+    return open_files(training, validation, choices, points, for_session=for_session, spare=spare)
 
 
 def model_of(task: Task, training: Training) -> Model:

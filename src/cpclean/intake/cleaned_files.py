@@ -35,6 +35,8 @@ def write_files(
     known: Mapping[int, Mapping[str, Any]],
     folder: str | os.PathLike[str],
     progress: Shown = None,
+    *,
+    over: bool = False,
 ) -> list[Path]:
     """Write the files of a table anew, with known cells in place of what stands there.
 
@@ -46,6 +48,8 @@ def write_files(
     folder : path
         Where the files are written, with the names that they have. It must not be where they are.
     progress : bool, or function of words and a share, optional
+    over : bool
+        Whether files that are there already, such as those of an earlier time, are replaced.
 
     Returns
     -------
@@ -54,7 +58,7 @@ def write_files(
     """
     table.check()
     into = Path(folder).expanduser()
-    targets = _targets(table, into)
+    targets = _targets(table, into, over)
     cells = [_known_of(known, piece) for piece in table.pieces]
     with progress_bar(len(targets), "writing files", shown=progress) as follow:
         for number, target in enumerate(targets):
@@ -68,7 +72,7 @@ def write_files(
     return targets
 
 
-def _targets(table: StreamedTable, folder: Path) -> list[Path]:
+def _targets(table: StreamedTable, folder: Path, over: bool) -> list[Path]:
     files = table.source.files
     base = os.path.commonpath([os.path.dirname(one) for one in files])
     targets = [folder / os.path.relpath(one, base or ".") for one in files]
@@ -78,7 +82,7 @@ def _targets(table: StreamedTable, folder: Path) -> list[Path]:
             f"the cleaned files must be in another folder than the original ones; {str(folder)!r} "
             "is where they are."
         )
-    there = [one for one in targets if one.exists()]
+    there = [one for one in targets if one.exists() and not over]
     if there:
         raise TableError(
             f"file {str(there[0])!r} is there already. Name a new folder, or remove it first."
