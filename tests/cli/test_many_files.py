@@ -83,7 +83,7 @@ def test_mistakes(place: Path) -> None:
         (("clean", place / "*.parquet", *PLAIN, *val), "name --log FILE and --out FOLDER"),
         (("clean", place / "parts", *PLAIN, *val, "--fill", "likely"), "are about one file"),
         (("clean", place / "parts", *PLAIN, *val, "-o", place / "parts"), "another folder than"),
-        (("inspect", place / "parts", *PLAIN, *val), "cpclean inspect reads one file"),
+        (("inspect", place / "parts", *PLAIN, *val), "this command reads one file"),
         (("check", place / "parts", *PLAIN, *val, "--repairs", "holoclean"), "whole rows"),
     ]
     pd.DataFrame({"grade": [1.0]}).to_csv(place / "lacking.csv", index=False)

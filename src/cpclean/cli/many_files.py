@@ -29,11 +29,11 @@ def is_many(file: str) -> bool:
     return os.path.isdir(file) or (bool(re.search(r"[*?\[]", file)) and not os.path.exists(file))
 
 
-def refuse_many(file: str, command: str) -> None:
+def refuse_many(file: str) -> None:
     """Refuse several files for a command that reads one into memory."""
     if is_many(file):
         raise Mistake(
-            f"cpclean {command} reads one file; {file!r} stands for several. "
+            f"this command reads one file; {file!r} stands for several. "
             "check, count, rank and clean take them.",
         )
 

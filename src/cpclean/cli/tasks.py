@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from cpclean.cli.many_files import OpenedFiles, is_many, open_files, refuse_many
 from cpclean.cli.mistakes import Mistake, note, tell
 from cpclean.cli.options import KINDS, Training, Validation
@@ -53,7 +51,7 @@ def open_given(
     if validation.val is not None:
         points = SourceFile.at(validation.val, points=True)
         to_predict = PointsFile(points, _layout(points.suffix, training))
-    refuse_many(training.file, click.get_current_context().info_name or "")
+    refuse_many(training.file)
     choices = replace(choices_of(training), seed=validation.seed)
     opened = open_task(SourceFile.at(training.file), choices, to_predict, for_session=for_session)
     for one in opened.notes:
