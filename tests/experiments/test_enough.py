@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from slow_cases import rest_slow
 
 from cpclean import CleaningSession, IncompleteDataset, entropies, expected_entropies, world_shares
 from cpclean.cli import main
@@ -62,6 +63,8 @@ def test_newly_settled_points_against_every_answer(seed: int, n_classes: int) ->
         (objectives.every_point, lambda gain, before: gain),
         (objectives.by_squares, lambda gain, before: gain / before**2),
         (objectives.squeeze, lambda gain, before: np.sqrt(gain) / before),
+        (objectives.root_of_gain, lambda gain, before: np.sqrt(gain)),
+        (objectives.roots_first, lambda gain, before: np.sqrt(gain / before)),  # few are settled
     ],
 )
 def test_objectives_against_expected_entropies(objective: Any, term: Any) -> None:
@@ -92,12 +95,35 @@ def test_answers_until_a_share_is_reached_first() -> None:
     assert (len(curve), curve[0], curve[2], curve[3], curve[-1]) == (101, 0.5, 0.8, 0.7, 1.0)
 
 
-@pytest.mark.parametrize("strategy", until_settled.STRATEGIES)
+@pytest.mark.parametrize("strategy", rest_slow([*until_settled.STRATEGIES][::-1], 5))
 def test_a_session_until_all_is_sure(strategy: str) -> None:
     found = until_settled.until_sure(None, "numbers", "random", "plain", strategy, 0.95)
     assert 0 < found["until_0.8"] < found["until_0.95"] <= found["until_1"] == found["answers"]
     assert found["answers"] < found["rows"]
     assert json.loads(found["curve"])[-1] == 1.0
+
+
+def test_roots_first_turns_to_the_hardest_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    data, X = small(7, 2)
+    last, first = (
+        CleaningSession(data, X, 3, one, sure=0.8).view.scores
+        for one in (objectives.root_of_gain, "roots")
+    )
+    for nearly_all, expected in ((0.01, last), (0.99, first)):
+        monkeypatch.setattr(objectives, "NEARLY_ALL", nearly_all)
+        found = CleaningSession(data, X, 3, objectives.roots_first, sure=0.8).view.scores
+        assert found.tolist() == expected.tolist()
+    assert last.tolist() != first.tolist()
+
+
+def test_other_draws_are_other_rows_and_holes() -> None:
+    one, two, again = (
+        told_table(None, "numbers", holes) for holes in ("random", "random, draw 1", "random")
+    )
+    assert one.dirty.equals(again.dirty)
+    assert not one.true.equals(two.true)
+    assert not one.dirty.isna().equals(two.dirty.isna())
+    assert abs(one.dirty.isna().mean().mean() - two.dirty.isna().mean().mean()) < 0.05
 
 
 def test_certain_takes_more_rows_than_sure() -> None:

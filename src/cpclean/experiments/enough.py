@@ -129,7 +129,10 @@ def _until_sure(folder: Path | None) -> Iterator[Job]:
                 continue
             strategies: Iterable[str] = until.FEW_STRATEGIES
             if level == LEVELS[0] and (table, holes) != LARGE:
-                strategies = until.STRATEGIES if space == "plain" else until.FOREST_STRATEGIES
+                if space == "plain":
+                    strategies = until.STRATEGIES
+                elif folder is not None:
+                    strategies = until.FOREST_STRATEGIES
             for strategy in strategies:
                 work = partial(until.until_sure, folder, table, holes, space, strategy, level)
                 yield Job((table, holes, space, f"{level:g}", strategy), work)
