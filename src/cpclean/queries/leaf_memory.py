@@ -9,6 +9,7 @@ does not grow with the number of points: some numbers per point and position aro
 from __future__ import annotations
 
 from collections.abc import Sequence
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,6 +66,24 @@ class _Kept(NamedTuple):
     n_bytes: int
 
 
+class _Points:
+    """What is kept about points, by their leaves; several threads may put something into it."""
+
+    def __init__(self) -> None:
+        self.kept: dict[bytes, _Kept] = {}
+        self.n_bytes = 0
+        self.lock = Lock()
+
+    def put(self, name: bytes, kept: _Kept) -> None:
+        """Keep something instead of what was kept about a point, if there is room."""
+        with self.lock:
+            before = self.kept.pop(name, None)
+            self.n_bytes -= 0 if before is None else before.n_bytes
+            if self.n_bytes + kept.n_bytes <= MOST_BYTES:
+                self.n_bytes += kept.n_bytes
+                self.kept[name] = kept
+
+
 class LeafMemory:
     """What is remembered, and which rows have changed since.
 
@@ -73,7 +92,7 @@ class LeafMemory:
     """
 
     def __init__(self) -> None:
-        self._points: dict[bytes, _Kept] = {}
+        self._points = _Points()
         self._when = object()
         self._past: tuple[tuple[object, int], ...] = ()  # last first: a time, and what changed then
 
@@ -104,7 +123,7 @@ class LeafMemory:
         self, name: bytes, n_neighbors: int, slack: float
     ) -> tuple[_Kept, list[int]] | None:
         """What is known about a point, and the rows that have changed since."""
-        kept = self._points.get(name)
+        kept = self._points.kept.get(name)
         if kept is None or (kept.n_neighbors, kept.slack) != (n_neighbors, slack):
             return None
         if kept.when is self._when:
@@ -120,7 +139,6 @@ class LeafMemory:
         self, names: Sequence[bytes], n_neighbors: int, slack: float, found: CloseBy, n_trees: int
     ) -> None:
         points, when = self._points, self._when
-        room = MOST_BYTES - sum(one.n_bytes for one in list(points.values()))
         of_rows = [getattr(found, field) for field in _OF_ROWS]
         of_positions = [getattr(found, field) for field in _OF_POSITIONS]
         row_ptr, ptr, radii = found.row_ptr.tolist(), found.ptr.tolist(), found.radius.tolist()
@@ -129,21 +147,16 @@ class LeafMemory:
                 continue
             begin, end = row_ptr[number], row_ptr[number + 1]
             start, stop = ptr[number], ptr[number + 1]
-            size = _ROW_BYTES * (end - begin) + _POSITION_BYTES * (stop - start)
-            before = points.pop(name, None)
-            room += 0 if before is None else before.n_bytes
-            if size > room:
-                continue
-            room -= size
-            points[name] = _Kept(
+            kept = _Kept(
                 when,
                 n_neighbors,
                 slack,
                 radii[number],
                 tuple([array[begin:end].copy() for array in of_rows]),
                 tuple([array[start:stop].copy() for array in of_positions]),
-                size,
+                len(name) + _ROW_BYTES * (end - begin) + _POSITION_BYTES * (stop - start),
             )
+            points.put(name, kept)
 
 
 def close_by(
