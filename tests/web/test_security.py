@@ -6,10 +6,13 @@ import time
 
 import pytest
 from web.served import TOKEN
+from web.visiting import TestClient
 
 from cpclean.web.guard.refusals import own_path
 from cpclean.web.guard.security import CSP, Security
 from cpclean.web.guard.tokens import COOKIE_SECONDS, Tokens
+from cpclean.web.guard.wrong_tokens import MOST_WRONG, WrongTokens
+from cpclean.web.server.app import make_app
 
 ODD = [
     "'; DROP TABLE event; --",
@@ -310,3 +313,27 @@ def test_odd_text_on_the_pages(browser, csrf, app, text):
         assert "<script>alert" not in page.text
         assert "<img src=x" not in page.text
         assert ">49<" not in page.text
+
+
+def test_whoever_tries_many_wrong_tokens_has_to_wait():
+    app = make_app(None, TOKEN, start_project=lambda project: None)
+    now = [0.0]
+    app.state.security.wrong_tokens = WrongTokens(clock=lambda: now[0])
+    with TestClient(app, "http://127.0.0.1:8421", follow_redirects=False) as client:
+        inside = {"Cookie": client.get("/", params={"token": TOKEN}).headers["set-cookie"]}
+        client.cookies.clear()
+        tries = [
+            lambda: client.get("/", params={"token": "wrong"}),
+            lambda: client.get("/api/progress", headers={"Authorization": "Bearer wrong"}),
+            lambda: client.post("/login", data={"token": "wrong"}),
+        ]
+        found = [tries[number % 3]().status_code for number in range(MOST_WRONG)]
+        assert set(found) == {403, 401}
+        for one in tries:
+            assert one().status_code == 429
+        response = client.get("/", params={"token": TOKEN})  # nobody can find out which is right
+        assert (response.status_code, response.headers["retry-after"]) == (429, "60")
+        assert "Try again in 60 seconds" in response.text
+        assert client.get("/setup", headers=inside).status_code == 200  # those inside go on
+        now[0] = 61.0
+        assert client.get("/", params={"token": TOKEN}).status_code == 303

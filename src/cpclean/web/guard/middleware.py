@@ -3,7 +3,8 @@
 1. The Host must be one of ours, or another site could pose as this one (DNS rebinding).
 2. A body must not be larger than its address allows.
 3. Whoever asks must know the token: in the address (``?token=...``, once; then a cookie stands
-   for it), in the form of /login, or as ``Authorization: Bearer TOKEN``.
+   for it), in the form of /login, or as ``Authorization: Bearer TOKEN``. An address from which
+   many wrong ones came has to wait.
 4. Whoever changes something with a cookie must bring the session's CSRF token, in the form field
    ``csrf`` or the header ``X-CSRF-Token``, and must not come from another site's page (Origin).
 5. Every response says what a browser may do with it, and nothing is logged with its query.
@@ -29,10 +30,11 @@ from cpclean.web.guard.refusals import (
     login_response,
     query_of,
     refusal,
+    too_many,
     unknown,
     without_token,
 )
-from cpclean.web.guard.security import HEADERS, Security, session_of
+from cpclean.web.guard.security import HEADERS, Security, address_of, session_of
 from cpclean.web.guard.tokens import Tokens
 
 PUBLIC = ("/login", "/static/", "/favicon.ico")
@@ -79,12 +81,17 @@ class Guard:
         if changes and not _is_own_page(headers):
             return refusal(scope, 403, "changes from the pages of other sites are refused.")
         path = scope["path"]
-        if _is_bearer(headers, security.tokens):
+        bearer = _bearer(headers)
+        token = next((value for name, value in query_of(scope) if name == "token"), None)
+        if bearer is not None or token is not None or (changes and path == "/login"):
+            seconds = security.wrong_tokens.wait(address_of(scope))
+            if seconds:
+                return too_many(scope, seconds)
+        if bearer is not None and security.is_token(bearer, scope):
             return None
         session = _cookies(headers).get(security.session_cookie, "")
         if security.tokens.is_session(session):
             scope["cpclean.session"] = session
-        token = next((value for name, value in query_of(scope) if name == "token"), None)
         if token is not None and not changes:
             return self._login(scope, token)
         if path.startswith(PUBLIC):
@@ -101,7 +108,7 @@ class Guard:
 
     def _login(self, scope: Scope, token: str) -> Response:
         """Take the token out of the address, so that it is not in histories and screenshots."""
-        if not self._security.tokens.is_token(token):
+        if not self._security.is_token(token, scope):
             return login_response(scope, 403, wrong=True)
         return self._begin(scope)
 
@@ -133,9 +140,10 @@ def _is_own_page(headers: Headers) -> bool:
         return False
 
 
-def _is_bearer(headers: Headers, tokens: Tokens) -> bool:
+def _bearer(headers: Headers) -> str | None:
+    """The token that a program brings."""
     scheme, _, given = headers.get("authorization", "").partition(" ")
-    return scheme.lower() == "bearer" and tokens.is_token(given.strip())
+    return given.strip() if scheme.lower() == "bearer" else None
 
 
 def _cookies(headers: Headers) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
 
@@ -32,6 +33,15 @@ def refusal(scope: Scope, status: int, text: str) -> Response:
     return HTMLResponse(page, status, _UNSAVED)
 
 
+def too_many(scope: Scope, seconds: float) -> Response:
+    """The answer to an address from which many wrong tokens came."""
+    wait = math.ceil(seconds)
+    text = f"many wrong tokens came from this address. Try again in {wait} seconds."
+    response = refusal(scope, 429, text)
+    response.headers["Retry-After"] = str(wait)
+    return response
+
+
 def unknown(scope: Scope) -> Response:
     """The answer to somebody who has not shown the token."""
     if _is_for_people(scope):
@@ -56,7 +66,7 @@ async def take_login(request: Request, security: Security) -> Response:
     """Check the token that somebody sent with the login form."""
     form = await request.form()
     token, target = form.get("token"), form.get("next")
-    if not isinstance(token, str) or not security.tokens.is_token(token.strip()):
+    if not isinstance(token, str) or not security.is_token(token.strip(), request.scope):
         return HTMLResponse(login_page(own_path(target), wrong=True), 403, _UNSAVED)
     response = RedirectResponse(own_path(target), 303)
     security.let_in(response)

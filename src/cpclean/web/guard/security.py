@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from cpclean.web.guard.tokens import COOKIE_SECONDS, Tokens
+from cpclean.web.guard.wrong_tokens import WrongTokens
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -42,12 +43,19 @@ class Security:
     """
 
     def __init__(self, token: str, hosts: Collection[str] = (), any_address: bool = False) -> None:
-        self.tokens = Tokens(token)
+        self.tokens, self.wrong_tokens = Tokens(token), WrongTokens()
         self._hosts = {host.lower() for host in hosts} | {"localhost", "127.0.0.1", "::1"}
         self._any_address = any_address
         # Cookies are sent to all ports of a machine: two servers there must not share a name.
         mark = self.tokens.csrf("name of the cookie")[:8]
         self.session_cookie, self.who_cookie = f"cpclean_{mark}", f"cpclean_who_{mark}"
+
+    def is_token(self, given: str, scope: Scope) -> bool:
+        """Whether this is the token; a wrong one is noted with where it came from."""
+        right = self.tokens.is_token(given)
+        if not right:
+            self.wrong_tokens.note(address_of(scope))
+        return right
 
     def csrf(self, request: Request) -> str:
         """The CSRF token for the forms of this request's session."""
@@ -83,6 +91,11 @@ class Security:
         except ValueError:
             return False
         return self._any_address or address.is_loopback
+
+
+def address_of(scope: Scope) -> str:
+    """Where a request comes from."""
+    return str((scope.get("client") or ("",))[0])
 
 
 def session_of(scope: Scope) -> str:

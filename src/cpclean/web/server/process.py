@@ -21,6 +21,7 @@ from cpclean.projects.project import Project
 from cpclean.storage.contract import Storage
 from cpclean.web.desk.workplace import Workplace
 from cpclean.web.server.app import make_app
+from cpclean.web.server.bounded_reading import BoundedReading
 
 PORTS_TRIED = 50
 # Threads take turns this often: people who answer must not wait for the engine's Python.
@@ -82,7 +83,7 @@ def run(
     sys.setswitchinterval(SWITCH_SECONDS)
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, timeout_graceful_shutdown=1,
-        server_header=False, proxy_headers=False, lifespan="on",
+        server_header=False, proxy_headers=False, lifespan="on", http=BoundedReading,
     )  # fmt: skip
     server = _Server(config, workplace, lambda: _greet(address, storage, browser, told))
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
