@@ -77,9 +77,11 @@ def test_sixty_half_sent_requests_end_and_others_are_served(port):
 
 
 def test_a_head_that_comes_byte_by_byte_ends_too(port):
-    with socket.create_connection(("127.0.0.1", port)) as slow:
-        with pytest.raises((BrokenPipeError, ConnectionResetError)):
-            send_forever(slow)
+    with (
+        socket.create_connection(("127.0.0.1", port)) as slow,
+        pytest.raises((BrokenPipeError, ConnectionResetError)),
+    ):
+        send_forever(slow)
 
 
 def send_forever(connection):
