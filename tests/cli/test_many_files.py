@@ -46,6 +46,22 @@ def test_many_files_are_one_table(command: tuple[str, ...], place: Path) -> None
         assert "matter to these 6 predictions" in many.stderr
 
 
+def test_many_files_are_inspected(place: Path) -> None:
+    options = (*PLAIN, "--val", place / "val.parquet", "--json")
+    one, many = (
+        json.loads(run("inspect", files, *options).stdout)
+        for files in (place / "one.parquet", place / "parts")
+    )
+    assert many["table"] == one["table"]
+    assert [(each["name"], each["holes"]) for each in many["columns"]] == [
+        (each["name"], each["holes"]) for each in one["columns"]
+    ]
+    assert many["validation_accuracy"]["plain"] == one["validation_accuracy"]["plain"]
+    assert many["advice"][0] == one["advice"][0]
+    told = run("inspect", place / "parts", *options[:-1])
+    assert "70 training rows" in told.stdout
+
+
 def test_many_files_are_cleaned(place: Path) -> None:
     command = ("clean", place / "parts", *PLAIN, "--val", place / "val.parquet")
     first = run(*command, said="1\ngrade=2\nq\n")
@@ -83,7 +99,10 @@ def test_mistakes(place: Path) -> None:
         (("clean", place / "*.parquet", *PLAIN, *val), "name --log FILE and --out FOLDER"),
         (("clean", place / "parts", *PLAIN, *val, "--fill", "likely"), "are about one file"),
         (("clean", place / "parts", *PLAIN, *val, "-o", place / "parts"), "another folder than"),
-        (("inspect", place / "parts", *PLAIN, *val), "this command reads one file"),
+        (
+            ("report", place / "parts", *PLAIN, *val, "-o", place / "r.html"),
+            "this command reads one file",
+        ),
         (("check", place / "parts", *PLAIN, *val, "--repairs", "holoclean"), "whole rows"),
     ]
     pd.DataFrame({"grade": [1.0]}).to_csv(place / "lacking.csv", index=False)

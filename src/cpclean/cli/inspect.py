@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cpclean.analysis.words import about_percent, percent
+from cpclean.cli.many_files import OpenedFiles, is_many
 from cpclean.cli.mistakes import in_options
 from cpclean.cli.options import (
     Training,
@@ -20,7 +21,7 @@ from cpclean.cli.options import (
 )
 from cpclean.cli.output import drawn, print_text, terminal, working
 from cpclean.cli.sessions import open_session, table_of, tell_completions, tell_draws
-from cpclean.cli.tasks import column_remarks, model_of, open_given
+from cpclean.cli.tasks import column_remarks, files_given, model_of, open_given
 
 if TYPE_CHECKING:
     from cpclean.analysis.column_effects import ColumnEffect
@@ -67,17 +68,28 @@ def inspect(
     from cpclean.analysis.advice import advice
     from cpclean.intake.formats import plain
 
+    opened: Opened | OpenedFiles
     with working("Reading"):
-        opened = open_given(training, validation)
+        if is_many(training.file):
+            opened = files_given(training, validation)
+        else:
+            opened = open_given(training, validation)
         task = opened.task
     with working("Looking at the predictions"):
         level = level_of(sure)
         facts = looked_at(task, training, level)
+        if isinstance(opened, OpenedFiles):
+            facts = opened.facts(facts)
         tell_draws(task, training)
         tell_completions(task)
     accuracies = accuracies_of(opened, training, facts.accuracy)
     effects = effects_of(task, training, samples or samples_for(task), validation.seed, level)
-    sentences = [*advice(facts, effects), *map(_sentence, column_remarks(task, training))]
+    if isinstance(opened, OpenedFiles):
+        effects = opened.effects(effects)
+        remarks = opened.remarks()
+    else:
+        remarks = column_remarks(task, training)
+    sentences = [*advice(facts, effects), *map(_sentence, remarks)]
     if as_json:
         found = {
             "table": asdict(facts),
@@ -111,10 +123,13 @@ def space_of(table: IncompleteTable) -> str:
     return "plain" if table.leaves is None else table.leaves.kind
 
 
-def accuracies_of(opened: Opened, training: Training, accuracy: float | None) -> dict[str, float]:
+def accuracies_of(
+    opened: Opened | OpenedFiles, training: Training, accuracy: float | None
+) -> dict[str, float]:
     """Validation accuracy in the space of a task and, beside it, in the plain space or the forest.
 
-    Nothing without labels; nothing beside the plain space if the table cannot have a forest.
+    Nothing without labels; nothing beside the plain space if the table cannot have a forest, and
+    nothing beside the space of several files, which would have to be read again.
     """
     from cpclean.analysis.predictions import accuracy_of
     from cpclean.progress_bar import progress_bar
@@ -124,6 +139,8 @@ def accuracies_of(opened: Opened, training: Training, accuracy: float | None) ->
         return {}
     own = space_of(table_of(opened.task))
     found = {own: accuracy}
+    if isinstance(opened, OpenedFiles):
+        return found
     other = "forest" if own == "plain" else "plain"
     console = terminal(stderr=True)
     with progress_bar(2, f"Learning the {other} space", console=console, transient=True) as follow:

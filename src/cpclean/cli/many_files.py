@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,9 +13,12 @@ from cpclean.cli.mistakes import Mistake, note, tell
 from cpclean.cli.options import Training, Validation
 
 if TYPE_CHECKING:
+    from cpclean.analysis.column_effects import ColumnEffect
+    from cpclean.analysis.summary import Summary
     from cpclean.data.streamed.streamed_table import StreamedTable
     from cpclean.data.task import Task
     from cpclean.intake.choices import Choices, PointsFile
+    from cpclean.intake.notes import Note
 
 # Rows of the files that points are compared with, to see whether they have the same columns.
 _HEAD = 1000
@@ -34,7 +37,7 @@ def refuse_many(file: str) -> None:
     if is_many(file):
         raise Mistake(
             f"this command reads one file; {file!r} stands for several. "
-            "check, count, rank and clean take them.",
+            "inspect, check, count, rank and clean take them.",
         )
 
 
@@ -44,6 +47,36 @@ class OpenedFiles:
 
     task: Task
     table: StreamedTable
+
+    def facts(self, facts: Summary) -> Summary:
+        """A summary of the rows that matter, with what is known of all rows."""
+        import numpy as np
+
+        table = self.table
+        majority = facts.majority
+        if self.task.labels is not None:
+            usual = table.classes[int(np.argmax(table.class_sizes))]
+            majority = float(np.mean(self.task.labels == usual))
+        return replace(
+            facts,
+            rows=table.n_rows,
+            rows_with_holes=table.n_dirty,
+            cells_missing=sum(table.n_holes),
+            majority=majority,
+        )
+
+    def effects(self, effects: Iterable[ColumnEffect]) -> list[ColumnEffect]:
+        """What cleaning columns would achieve, with the holes of all rows."""
+        holes = dict(zip(self.table.names, self.table.n_holes, strict=True))
+        return [replace(one, holes=holes[one.name]) for one in effects]
+
+    def remarks(self) -> list[Note]:
+        """What was decided about columns, if a person might decide differently."""
+        from cpclean.intake.remarks import column_notes
+
+        return column_notes(
+            self.table.columns, {one.name: one.decision for one in self.table.report}
+        )
 
     def where(self, row: int) -> str:
         """Which file a row is in, in words after its number."""

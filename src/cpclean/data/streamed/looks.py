@@ -39,7 +39,8 @@ class Looked:
         With the kinds of columns of text, as they were found.
     columns : list of Column
         They stand for all rows.
-    classes : ndarray
+    classes, sizes : ndarray
+        The labels, sorted, and how many rows have each.
     n_rows : int
         Rows with a label.
     n_holes : list of int
@@ -53,6 +54,7 @@ class Looked:
     reader: BatchReader
     columns: list[Column]
     classes: npt.NDArray[Any]
+    sizes: list[int]
     n_rows: int
     n_holes: list[int]
     n_dirty: int
@@ -87,7 +89,8 @@ def looked_at(reader: BatchReader, memory: int, deviations: bool, progress: Show
     ]
     sizes = [tally.size for tally in look.tallies]
     holes = [tally.size - tally.n_observed for tally in look.tallies]
-    return Looked(reader, columns, classes, sizes[0], holes, n_dirty, empty)
+    of_class = [look.labels[one] for one in classes.tolist()]
+    return Looked(reader, columns, classes, of_class, sizes[0], holes, n_dirty, empty)
 
 
 def _like(tally: ColumnTally) -> Column:

@@ -84,8 +84,8 @@ class StreamedTable:
     n_rows : int
     names : tuple of str
         The feature columns.
-    classes : ndarray
-        The labels, sorted.
+    classes, class_sizes : ndarray and list of int
+        The labels, sorted, and how many rows have each.
     n_dirty, n_open, n_drawn : int
         Rows with a hole, with more than one candidate, and with so many that they are drawn.
     columns : tuple of Column
@@ -176,7 +176,7 @@ class StreamedTable:
         reader = replace(look.reader, kinds={**decided, **look.reader.kinds})
         self.columns, self.names = tuple(columns), reader.names
         self.classes, self.n_rows, self.n_holes = look.classes, look.n_rows, look.n_holes
-        self.n_dirty = look.n_dirty
+        self.n_dirty, self.class_sizes = look.n_dirty, look.sizes
         options = self._options(repair, columns)
         self.column_values = listed_values(repair, columns, options)
         lists = _lists(options, len(columns))
