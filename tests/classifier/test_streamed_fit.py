@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.base import clone
+from slow_cases import rest_slow
 from streamed_files import as_arrow, mixed_frame, write_parquet
 
 from cpclean import (
@@ -21,7 +22,7 @@ from cpclean import (
 METHODS = ("predict", "predict_proba", "is_certain", "possible_labels", "is_sure", "verdicts")
 
 
-@pytest.mark.parametrize("among_leaves", [False, True])
+@pytest.mark.parametrize("among_leaves", rest_slow([False, True]))
 def test_predictions_are_those_of_the_table_in_memory(among_leaves: bool, tmp_path: Path) -> None:
     frame = mixed_frame(11, 130)
     space = LeafSpace(n_trees=10) if among_leaves else "plain"

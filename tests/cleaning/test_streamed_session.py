@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from slow_cases import rest_slow
 from streamed_files import FEATURES, as_arrow, mixed_frame, write_parquet
 
 from cpclean import CleaningSession, CPCleanError, IncompleteTable, StreamedTable, gather
@@ -113,7 +114,7 @@ def test_a_session_over_files_is_the_one_in_memory(tmp_path: Path) -> None:
     assert [each.row for each in one.ask(3)] == [each.row for each in two.ask(3)]
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", rest_slow([1, 2]))
 def test_surprising_answers_about_any_row(seed: int, tmp_path: Path) -> None:
     walk(seed, tmp_path, 12)
 

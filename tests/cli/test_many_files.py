@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
+from slow_cases import rest_slow
 from streamed_files import as_arrow, mixed_frame, write_parquet
 
 from cpclean import StreamedTable
@@ -33,9 +34,9 @@ def run(*arguments: Any, said: str | None = None) -> Result:
     return CliRunner().invoke(main, [str(one) for one in arguments], input=said)
 
 
-@pytest.mark.parametrize("command", [("check",), ("count",), ("rank", "--top", "3", "--values")])
-def test_many_files_are_one_table(command: tuple[str, ...], place: Path) -> None:
-    name, *more = command
+@pytest.mark.parametrize("command", rest_slow(["rank --top 3 --values", "check", "count"]))
+def test_many_files_are_one_table(command: str, place: Path) -> None:
+    name, *more = command.split()
     options = (*PLAIN, "--val", place / "val.parquet", *more, "--json")
     one = run(name, place / "one.parquet", *options)
     for files in (place / "parts", place / "parts" / "*.parquet"):
@@ -46,6 +47,7 @@ def test_many_files_are_one_table(command: tuple[str, ...], place: Path) -> None
         assert "matter to these 6 predictions" in many.stderr
 
 
+@pytest.mark.slow
 def test_many_files_are_inspected(place: Path) -> None:
     options = (*PLAIN, "--val", place / "val.parquet", "--json")
     one, many = (

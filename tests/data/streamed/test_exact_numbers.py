@@ -19,7 +19,7 @@ COARSE = st.integers(-5, 5).map(float)
 NUMBERS = arrays(np.float64, st.integers(1, 40), elements=st.one_of(FINITE, COARSE))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(NUMBERS, st.integers(1, 7))
 def test_a_mean_is_rounded_once(numbers: np.ndarray, step: int) -> None:
     exact = sum(map(Fraction, numbers.tolist())) / len(numbers)
@@ -33,7 +33,7 @@ def test_a_mean_of_infinite_numbers_is_infinite() -> None:
     assert exact_mean(np.array([1.0, np.inf])) == np.inf
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(arrays(np.float64, st.integers(1, 40), elements=st.one_of(st.floats(-1e6, 1e6), COARSE)))
 def test_quartiles_are_those_of_numpy(numbers: np.ndarray) -> None:
     assert quartiles(numbers) == tuple(np.percentile(numbers, [25, 75]).tolist())

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from slow_cases import rest_slow
 from streamed_files import as_arrow, mixed_frame, whole, write_parquet
 
 from cpclean import IncompleteTable, StreamedTable
@@ -48,7 +49,7 @@ def assert_same_points(streamed: StreamedTable, table: IncompleteTable, points: 
     assert np.array_equal(one.owner, two.owner)
 
 
-@pytest.mark.parametrize("choice", range(len(CHOICES)))
+@pytest.mark.parametrize("choice", [0, 3, 5, 8])
 def test_a_table_of_files_is_the_table_in_memory(choice: int, tmp_path: Path) -> None:
     frame, options = mixed_frame(choice), {"label": "y", **CHOICES[choice]}
     files = write_parquet(frame, tmp_path, n_files=1 + choice % 3, group=7 + 10 * choice)
@@ -94,6 +95,7 @@ def test_a_forest_is_learnt_from_all_rows_of_a_small_table(tmp_path: Path) -> No
     assert streamed.recipe.trees.digest == table.dataset.space.digest
 
 
+@pytest.mark.slow
 def test_a_forest_of_a_larger_table_is_learnt_from_a_sample(tmp_path: Path) -> None:
     from cpclean import LeafSpace
     from cpclean.data.streamed.learning_rows import sample_of
@@ -168,7 +170,7 @@ def test_rows_without_a_label_can_be_left_out(tmp_path: Path) -> None:
         streamed.row(3)
 
 
-@pytest.mark.parametrize("part", [200, 1 << 23])
+@pytest.mark.parametrize("part", rest_slow([200, 1 << 23]))
 def test_text_files(part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cpclean.data.streamed.csv_source.PART_BYTES", part)
     frame = mixed_frame(7, 90)
