@@ -80,9 +80,22 @@ def test_many_gathered_rows_answer_as_all_rows(case: int, tmp_path: Path) -> Non
         assert_same_answers(CASES[case], 10 * case + seed, folder, 30 + 40 * seed)
 
 
+@pytest.mark.nojit
+def test_gather_without_the_compiler(tmp_path: Path) -> None:
+    streamed, table = tables({"k": 2}, 6, tmp_path, 30)
+    asked = as_arrow(mixed_frame(8, 2, holes=0.0).drop(columns="y"))
+    near = gather(streamed, asked, 2)
+    points = table.points(asked)
+    assert np.isin(near_rows(table.dataset, points, Model(2)), near.rows_kept).all()
+    one, two = (is_certain(data, points, 2) for data in (near.dataset, table.dataset))
+    assert one.tolist() == two.tolist()
+
+
+@pytest.mark.nojit
 def test_pieces_can_be_scanned_anywhere_in_any_order(tmp_path: Path) -> None:
-    streamed, table = tables({"k": 3}, 2, tmp_path, 130)
-    points, model = streamed.points(as_arrow(mixed_frame(5, 6).drop(columns="y"))), Model(3)
+    streamed, table = tables({"k": 3}, 2, tmp_path, 70)
+    asked = as_arrow(mixed_frame(5, 2, holes=0.0).drop(columns="y"))
+    points, model = streamed.points(asked), Model(3)
     recipe = pickle.loads(pickle.dumps(streamed.recipe))  # as another process gets it
     assert len(streamed.pieces) > 1
     first = scan(recipe, streamed.pieces[0], points, model)
@@ -109,6 +122,7 @@ def test_conditional_shares_of_gathered_rows(tmp_path: Path) -> None:
         assert np.array_equal(conditional_shares(near.dataset, x)[place], every[row])
 
 
+@pytest.mark.nojit
 def test_models_that_have_to_see_every_row_are_refused(tmp_path: Path) -> None:
     streamed, _ = tables({"k": 3}, 5, tmp_path, 40)
     points = as_arrow(mixed_frame(7, 2).drop(columns="y"))

@@ -84,7 +84,7 @@ def _opened(given: Any) -> tuple[Any, str]:
         ) from problem
     address = os.fspath(given)
     if "://" not in address:
-        return fs.LocalFileSystem(), str(Path(address).expanduser().absolute())
+        return fs.LocalFileSystem(), Path(address).expanduser().absolute().as_posix()
     try:
         filesystem, path = fs.FileSystem.from_uri(address)
         return filesystem, path
