@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
+import oracle
 import pytest
 from queries.samples import NAMES
 
@@ -10,11 +13,13 @@ from cpclean import (
     Cell,
     FactoredRow,
     IncompleteDataset,
+    is_certain,
     possible_labels,
     world_counts,
     world_shares,
 )
-from cpclean.queries import geometry
+from cpclean.queries import _alike, blocks, geometry
+from cpclean.queries.kernel_arrays import EUCLIDEAN
 from cpclean.queries.model import Model
 
 
@@ -107,3 +112,48 @@ def test_all_rows_at_one_distance() -> None:
     assert world_counts(data, [[0.0]], 1).tolist() == [[0, 0, 512]]
     assert world_counts(data, [[0.0]], 2).tolist() == [[512, 0, 0]]
     assert world_counts(data, [[0.0]], 4).tolist() == [[512, 0, 0]]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_tied_tables_of_categories_against_brute_force(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Points in any order, and completions of a point: both have ways of their own to near rows."""
+    monkeypatch.setattr(blocks, "_MANY", 1)  # rows with the same hole have blocks of their own
+    rng = np.random.default_rng(seed)
+    shared = []
+    for _ in range(100):
+        sizes = rng.integers(3, 6, size=6)
+        usual = rng.integers(0, sizes)
+        rows = [_categories(rng, sizes, usual, int(rng.integers(2)))[:3] for _ in range(6)]
+        if rng.random() < 0.5:
+            X = np.concatenate([_categories(rng, sizes, usual, 0) for _ in range(9)])
+        else:
+            X = np.concatenate([_categories(rng, sizes, usual, 2) for _ in range(2)])
+        shared.append(_alike.alike(EUCLIDEAN, X) is not None)
+        k, codes = int(rng.integers(1, 5)), rng.permutation([0, 1, 0, 1, 1, 2])
+        data = IncompleteDataset(rows, codes)
+        counts, certain = world_counts(data, X, k).tolist(), is_certain(data, X, k).tolist()
+        candidates = [row.tolist() for row in rows]
+        for point in rng.permutation(len(X))[:5].tolist():
+            t = X[point].tolist()
+            expected = oracle.world_counts(candidates, codes.tolist(), 3, None, t, k)
+            assert counts[point] == expected
+            assert certain[point] == (sum(count > 0 for count in expected) == 1)
+    assert {False, True} == set(shared)
+
+
+def _categories(
+    rng: np.random.Generator, sizes: np.ndarray, usual: np.ndarray, n_holes: int
+) -> np.ndarray:
+    """All completions of a row of categories, one-hot; most are the usual ones."""
+    own = np.where(rng.random(len(sizes)) < 0.6, usual, rng.integers(0, sizes))
+    holes = rng.choice(len(sizes), size=n_holes, replace=False).tolist()
+    found = []
+    for filled in itertools.product(*(range(sizes[hole]) for hole in holes)):
+        own[holes] = filled
+        found.append(
+            np.concatenate([np.eye(size)[at] for size, at in zip(sizes, own, strict=True)])
+        )
+    return np.array(found)
