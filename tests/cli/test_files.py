@@ -65,7 +65,8 @@ def test_a_missing_file(verb, files):
 def test_a_directory(verb, files, tmp_path):
     folder = tmp_path / "folder.csv"
     folder.mkdir()
-    refused(asked(verb, {**files, "train": str(folder)}), r"folder.csv' is a directory; name a")
+    told = "stands for several. inspect, check, count" if verb == "simulate" else "has no files"
+    refused(asked(verb, {**files, "train": str(folder)}), rf"folder.csv' {told}")
 
 
 @each_verb

@@ -115,3 +115,16 @@ def test_mistakes(place: Path) -> None:
         done = run(*arguments)
         assert done.exit_code == 2, arguments
         assert text in done.stderr.replace("\n", " "), done.stderr
+
+
+def test_rows_with_nothing_but_a_label_are_refused_or_left_out(tmp_path: Path) -> None:
+    frame = mixed_frame(2, 40)
+    frame.loc[[5], frame.columns != "y"] = None
+    (tmp_path / "parts").mkdir()
+    write_parquet(frame, tmp_path / "parts", 2, 9)
+    pq.write_table(as_arrow(mixed_frame(3, 6)), tmp_path / "val.parquet")
+    options = (tmp_path / "parts", *PLAIN, "--val", tmp_path / "val.parquet")
+    refused = run("check", *options)
+    assert refused.exit_code == 2
+    assert "nothing is known of row 5. Leave these rows out with --drop-empty." in refused.stderr
+    assert run("check", *options, "--drop-empty").exit_code == 0

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -114,6 +115,20 @@ def places_of_files(files: str, log: str | None, out: str | None) -> Places:
     return Places(kept, str(place), out is not None)
 
 
+@contextmanager
+def _in_options() -> Iterator[None]:
+    """Name the option that leaves out rows which a table refuses."""
+    from cpclean.errors import TableError
+
+    try:
+        yield
+    except TableError as problem:
+        if problem.field not in ("drop_unlabelled", "drop_empty"):
+            raise
+        option = f"--{problem.field.replace('_', '-')}"
+        raise Mistake(f"{problem.what} Leave these rows out with {option}.") from problem
+
+
 def open_files(
     training: Training,
     validation: Validation,
@@ -142,7 +157,7 @@ def open_files(
     if training.domains:
         raise Mistake("--domains reads one file; several files cannot list what cells can be.")
     notes: list[Any] = []
-    with noted(notes):
+    with noted(notes), _in_options():
         table = StreamedTable(
             training.file,
             label=training.label,
@@ -155,6 +170,7 @@ def open_files(
             n_draws=training.draws,
             random_state=validation.seed,
             drop_unlabelled=training.drop_unlabelled,
+            drop_empty=training.drop_empty,
             drop=training.drop,
         )
         trained = SourceFile(repr(training.file), ".csv", bytes)

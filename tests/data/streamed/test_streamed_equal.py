@@ -170,6 +170,17 @@ def test_rows_without_a_label_can_be_left_out(tmp_path: Path) -> None:
         streamed.row(3)
 
 
+def test_rows_with_nothing_but_a_label_can_be_left_out(tmp_path: Path) -> None:
+    frame = mixed_frame(6, 50)
+    frame.loc[[4, 31], frame.columns != "y"] = None
+    files = write_parquet(frame, tmp_path)
+    with pytest.raises(ValueError, match=r"nothing is known of row 4, 31\. Pass drop_empty=True"):
+        StreamedTable(files, "y")
+    streamed = StreamedTable(files, "y", drop_empty=True)
+    assert_same(streamed, IncompleteTable(as_arrow(frame.drop(index=[4, 31])), "y"))
+    assert streamed.n_rows == 48
+
+
 @pytest.mark.parametrize("part", rest_slow([200, 1 << 23]))
 def test_text_files(part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cpclean.data.streamed.csv_source.PART_BYTES", part)

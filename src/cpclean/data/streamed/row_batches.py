@@ -55,7 +55,8 @@ class BatchReader:
     kinds : dict from column to kind
         The person's choices and, once they are known, the kinds of columns of text.
     null_tokens : tuple of str
-    drop_unlabelled : bool
+    drop_unlabelled, drop_empty : bool
+        Whether rows without a label, or with nothing but a label, are left out.
     """
 
     source: TableSource
@@ -64,6 +65,7 @@ class BatchReader:
     kinds: Mapping[str, str]
     null_tokens: tuple[str, ...]
     drop_unlabelled: bool
+    drop_empty: bool = False
 
     def batches(self, piece: Piece, size: int) -> Iterator[Batch]:
         """The rows of a piece, at most `size` at a time."""
@@ -90,11 +92,15 @@ class BatchReader:
         null = np.array([*map(is_null, labels), True])[codes]
         if null.any() and not self.drop_unlabelled:
             raise TableError(
-                f"every row needs a label; missing in row {offenders(rows[null].tolist())}. "
-                "Pass drop_unlabelled=True to leave these rows out."
+                f"every row needs a label; missing in row {offenders(rows[null].tolist())}.",
+                "Pass drop_unlabelled=True to leave these rows out.",
+                field="drop_unlabelled",
             )
+        left_out = null
+        if self.drop_empty:
+            left_out = null | np.logical_and.reduce([one.missing for one in columns])
         batch = Batch(columns, codes, labels, rows)
-        return batch.take(np.flatnonzero(~null)) if null.any() else batch
+        return batch.take(np.flatnonzero(~left_out)) if left_out.any() else batch
 
 
 def distinct_values(column: Column) -> tuple[Ints, list[Any]]:

@@ -66,6 +66,8 @@ class StreamedTable:
         How likely each candidate is; without functions and without "holoclean".
     kinds, scaling, weights, categories, null_tokens, drop_unlabelled
         As in `IncompleteTable`.
+    drop_empty : bool
+        Leave out rows with nothing but a label, which are refused otherwise.
     space : {"plain", "forest", "random"} or LeafSpace
         As in `IncompleteTable`. Trees are learnt from a random sample of `LeafSpace.max_rows` rows,
         50,000 by default; a table with no more rows has the trees of an `IncompleteTable`.
@@ -132,6 +134,7 @@ class StreamedTable:
         n_draws: int | None = None,
         random_state: int = 0,
         drop_unlabelled: bool = False,
+        drop_empty: bool = False,
         drop: Iterable[str] = (),
         memory: int | str = "256 MB",
         progress: Shown = None,
@@ -161,12 +164,15 @@ class StreamedTable:
             kinds,
             self.null_tokens,
             drop_unlabelled,
+            drop_empty,
         )
         look = looked_at(reader, self.memory, scaling == "standard", progress)
         if look.empty and not repair.by_column:  # listed values may be meant for such a row
             raise TableError(
                 "every row needs at least one value; nothing is known of row "
-                f"{offenders(look.empty)}. Drop these rows.",
+                f"{offenders(look.empty)}.",
+                "Pass drop_empty=True to leave these rows out.",
+                field="drop_empty",
                 rows=look.empty,
             )
         _warn_rounded(look.columns)
