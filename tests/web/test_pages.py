@@ -360,6 +360,8 @@ def test_what_is_left_open_is_told(site: TestClient) -> None:
     sent = {**fields(page), "column-0": "age", "value-0": "50", "column-1": "city", "value-1": ""}
     after = post(site, "/answer", **sent).headers["location"]
     assert "is saved; city is still open." in site.get(after).text
+    several = "/question?saved=3&left=job%2C+debt+and+city&n_left=3"
+    assert "Row 3 is saved; job, debt and city are still open." in site.get(several).text
 
 
 def test_the_page_of_another_table_is_refused(site: TestClient) -> None:

@@ -171,6 +171,17 @@ def test_candidates_can_be_changed(bare: TestClient) -> None:
     assert len(found["b"]) > 2
 
 
+def test_a_category_called_other_is_told_from_all_others(tmp_path: Path) -> None:
+    cells = ["owner", "rent", "parents", "other", "", "owner", "rent", "parents", "other", "owner"]
+    rows = "".join(
+        f"{one},{number % 3},{'xy'[number % 2]}\n" for number, one in enumerate(cells * 3)
+    )
+    (tmp_path / "given.csv").write_text("home,b,y\n" + rows)
+    draft = Draft("1", "given.csv", tmp_path / "given.csv")
+    (home,) = (one for one in look(draft, SetupForm(label="y")).columns if one.name == "home")
+    assert home.candidates == "owner, other, parents, rent and (other)"
+
+
 def test_categories_can_be_candidates(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text("a,b,y\n1,A,0\n2,,1\n,B,1\n3,C,0\n4,A,1\n5,B,0\n6,A,1\n7,B,0\n")

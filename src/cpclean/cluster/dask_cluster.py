@@ -114,7 +114,7 @@ class DaskCluster:
         """The results of all pieces, in their order."""
         self._open_again()
         with self._minding(), self._client.as_current(), _bar_if_long(len(pieces), words) as follow:
-            roots = self._sent_root(held.root)
+            roots = self._sent_root(held.root, len(pieces))
             recent = held.steps[-RECENT:]
             results: list[Any] = [NotKept()] * len(pieces)
             for steps in (recent, held.steps):
@@ -215,18 +215,19 @@ class DaskCluster:
             field="cluster",
         )
 
-    def _sent_root(self, root: Root[Any]) -> list[Any]:
+    def _sent_root(self, root: Root[Any], n_pieces: int) -> list[Any]:
         """The tasks that hold a root, as many as pieces are worked on at once."""
         import dask
 
         futures = self._roots.get(root, [])
         lost = [one for one in futures if one.status in ("error", "cancelled", "lost")]
         futures = [one for one in futures if not any(one is other for other in lost)]
-        if len(futures) < self.at_once:
+        wanted = min(self.at_once, n_pieces)
+        if len(futures) < wanted:
             content = packed(root.value)
             # A root is as large as it is; Dask would warn about every large one.
             with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
-                while len(futures) < self._threads:
+                while len(futures) < wanted:
                     self.sent += len(content)
                     key = f"cpclean-root-{uuid4().hex}"
                     futures.append(self._client.submit(bytes, content, key=key, pure=False))

@@ -9,6 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
+from cpclean.analysis.words import listed
 from cpclean.errors import AnswerError, CPCleanError, RefusedError, StorageError, UnknownRowError
 from cpclean.web.pages import forms
 from cpclean.web.pages.question_page import (
@@ -91,7 +92,7 @@ class Asking:
         except CPCleanError as error:
             return self._ask(visit, sent.row, 422, sent, error)
         left = [name for name in sent.typed if candidate is None and name not in sent.values]
-        more = {"left": ", ".join(left)[:200]} if left else {}
+        more = {"left": listed(left)[:200], "n_left": len(left)} if left else {}
         return see("/question", saved=sent.number, **more)
 
     async def skip(self, visit: Visit) -> Response:
@@ -122,7 +123,8 @@ def _done(request: Request) -> str:
     asked = request.query_params
     if (row := forms.whole(asked.get("saved"))) is not None:
         left = asked.get("left", "")[:200]
-        return f"Row {row} is saved{f'; {left} is still open' if left else ''}."
+        are = "is" if asked.get("n_left", "1") == "1" else "are"
+        return f"Row {row} is saved{f'; {left} {are} still open' if left else ''}."
     if (row := forms.whole(asked.get("skipped"))) is not None:
         return f"Row {row} is left to others."
     return "Undone: here is the row again." if asked.get("undone") else ""

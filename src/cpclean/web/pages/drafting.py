@@ -173,7 +173,7 @@ def _column_look(
 def _candidates(column: Column) -> str:
     if not column.n_observed:
         return "no value anywhere: it plays no part"
-    return listed([text_of(column.shown(value)) for value in default_values(column)], 8)
+    return listed([text_of(column.shown(one), column) for one in default_values(column)], 8)
 
 
 # -- building --------------------------------------------------------------------------------------
