@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from statistics import mean
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -181,7 +182,12 @@ class _Slow:
 
 def _candidates(column: Column, seen: Any) -> tuple[Any, ...]:
     if column.kind != "categorical":
-        points = (seen.min(), *np.percentile(seen, [25, 75]), seen.mean(), seen.max())
+        points = (
+            seen.min(),
+            *np.percentile(seen, [25, 75]),
+            mean(seen.tolist()),  # of fractions, rounded once
+            seen.max(),
+        )
         return tuple(sorted({float(one) for one in points}))
     times = {one: int((seen == one).sum()) for one in set(seen.tolist())}
     return (*sorted(times, key=lambda one: (-times[one], one))[:4], OTHER)
