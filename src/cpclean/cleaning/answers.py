@@ -96,6 +96,17 @@ def checked_log(answers: Any) -> list[Entry]:
     return entries
 
 
+def repeat(session: Any, entries: Iterable[Entry]) -> None:
+    """Let a session take over checked entries of a log, in their order."""
+    for entry in entries:
+        if "refit" in entry:
+            session.refit()
+        elif "skip" in entry:
+            session.skip(entry["row"])
+        else:
+            session.tell(entry["row"], entry.get("candidate"), value=entry.get("value"))
+
+
 def put(board: Board, subject: Subject, row: int, known: Known | None) -> Change:
     """Update a board with what is known about a row; None if nothing is."""
     if known is None or not known.features:

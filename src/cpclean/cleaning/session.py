@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from cpclean.cleaning.answers import checked_log, put, replayed, said
+from cpclean.cleaning.answers import checked_log, put, repeat, replayed, said
 from cpclean.cleaning.board import Board, Change
 from cpclean.cleaning.costs import checked_costs, questions_of
 from cpclean.cleaning.earlier import refitted, undone
@@ -345,13 +345,7 @@ class CleaningSession(SessionLooks):
         entries, before = checked_log(answers), self._state
         replayed(self._setup.subject, entries)  # names the answer that cannot be taken
         try:
-            for entry in entries:
-                if "refit" in entry:
-                    self.refit()
-                elif "skip" in entry:
-                    self.skip(entry["row"])
-                else:
-                    self.tell(entry["row"], entry.get("candidate"), value=entry.get("value"))
+            repeat(self, entries)
         except BaseException:
             self._state = before
             raise

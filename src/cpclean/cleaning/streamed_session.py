@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from cpclean.cleaning.answers import checked_log
+from cpclean.cleaning.answers import checked_log, repeat
 from cpclean.cleaning.effort import Effort
 from cpclean.cleaning.gathered import SPARE
 from cpclean.cleaning.question import Question, Why
@@ -278,13 +278,7 @@ class StreamedSession(SessionLooks):
         """Repeat the `answers` of another session, in their order; all of them or none."""
         entries, before = checked_log(answers), self._over
         try:
-            for entry in entries:
-                if "refit" in entry:
-                    self.refit()
-                elif "skip" in entry:
-                    self.skip(entry["row"])
-                else:
-                    self.tell(entry["row"], entry.get("candidate"), value=entry.get("value"))
+            repeat(self, entries)
         except BaseException:
             self._over = before
             raise

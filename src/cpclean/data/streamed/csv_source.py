@@ -19,7 +19,7 @@ import numpy as np
 
 from cpclean.data.frames import pandas_module
 from cpclean.data.streamed.addresses import FoundFiles
-from cpclean.data.streamed.pieces import FileMark, Piece, SourceMark, check_same
+from cpclean.data.streamed.pieces import FileMark, Piece, SourceMark, check_same, unlike
 from cpclean.errors import TableError, offenders
 
 PART_BYTES = 1 << 23
@@ -67,7 +67,7 @@ class CsvSource:
             if number == 0:
                 names = own
             elif own != names:
-                raise _difference(found.paths[0], names, path, own, label)
+                raise unlike(found.paths[0], names, path, own, label)
             sizes = []
             for at in range(len(parts) - 1):
                 content = _read(found.filesystem, path, parts[at], parts[at + 1])
@@ -238,21 +238,3 @@ def _mark(filesystem: Any, path: str, rows: tuple[int, ...]) -> FileMark:
             file.seek(at)
             checksum = zlib.crc32(file.read(_BLOCK), checksum)
     return FileMark(path, int(size), rows, checksum)
-
-
-def _difference(one: str, mine: list[str], two: str, theirs: list[str], label: str) -> TableError:
-    lacking = [name for name in mine if name not in theirs]
-    extra = [name for name in theirs if name not in mine]
-    if label in lacking or label in extra:
-        without = two if label in lacking else one
-        return TableError(
-            f"the label column {label!r} is missing in file {without!r}.", column=label
-        )
-    told = []
-    if lacking:
-        told.append(f"{two!r} lacks column {offenders(map(repr, lacking))}")
-    if extra:
-        told.append(f"{two!r} has column {offenders(map(repr, extra))}, which {one!r} lacks")
-    if not told:
-        told.append(f"{one!r} and {two!r} have them in another order")
-    return TableError(f"all files must have the same columns; {offenders(told)}.")

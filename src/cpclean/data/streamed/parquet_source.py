@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cpclean.data.streamed.addresses import FoundFiles
-from cpclean.data.streamed.pieces import FileMark, Piece, SourceMark, check_same
+from cpclean.data.streamed.pieces import FileMark, Piece, SourceMark, check_same, unlike
 from cpclean.errors import TableError, offenders
 
 # Row groups of fewer rows are put together into pieces of about so many.
@@ -220,24 +220,10 @@ def _told(schema: Any) -> str:
 
 def _difference(one: str, mine: Any, two: str, theirs: Any, label: str | None) -> TableError:
     """What is different about two files that should have the same columns."""
-    lacking = [name for name in mine.names if name not in theirs.names]
-    extra = [name for name in theirs.names if name not in mine.names]
-    if label in lacking or (label in extra and label is not None):
-        without = two if label in lacking else one
-        return TableError(
-            f"the label column {label!r} is missing in file {without!r}.", column=label
-        )
-    told = []
-    if lacking:
-        told.append(f"{two!r} lacks column {offenders(map(repr, lacking))}")
-    if extra:
-        told.append(f"{two!r} has column {offenders(map(repr, extra))}, which {one!r} lacks")
-    for name in mine.names:
-        if name in theirs.names and mine.field(name).type != theirs.field(name).type:
-            told.append(
-                f"column {name!r} is {mine.field(name).type} in {one!r} and "
-                f"{theirs.field(name).type} in {two!r}"
-            )
-    if not told:
-        told.append(f"{one!r} and {two!r} have them in another order")
-    return TableError(f"all files must have the same columns; {offenders(told)}.")
+    kinds = [
+        f"column {name!r} is {mine.field(name).type} in {one!r} and {theirs.field(name).type} in "
+        f"{two!r}"
+        for name in mine.names
+        if name in theirs.names and mine.field(name).type != theirs.field(name).type
+    ]
+    return unlike(one, mine.names, two, theirs.names, label, kinds)

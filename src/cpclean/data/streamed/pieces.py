@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from cpclean.errors import TableError
+from cpclean.errors import TableError, offenders
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,34 @@ def check_same(old: FileMark, new: FileMark) -> None:
     else:
         what = "its content is another one"
     raise TableError(f"file {new.name!r} has changed since the table was read: {what}. {_WAY_OUT}")
+
+
+def unlike(
+    one: str,
+    mine: Sequence[str],
+    two: str,
+    theirs: Sequence[str],
+    label: str | None,
+    kinds: Sequence[str] = (),
+) -> TableError:
+    """What is different about two files, of these columns, that should have the same ones.
+
+    kinds says in words which columns that both have are of another kind.
+    """
+    lacking = [name for name in mine if name not in theirs]
+    extra = [name for name in theirs if name not in mine]
+    if label is not None and label in (*lacking, *extra):
+        without = two if label in lacking else one
+        return TableError(
+            f"the label column {label!r} is missing in file {without!r}.", column=label
+        )
+    told = []
+    if lacking:
+        told.append(f"{two!r} lacks column {offenders(map(repr, lacking))}")
+    if extra:
+        told.append(f"{two!r} has column {offenders(map(repr, extra))}, which {one!r} lacks")
+    told += kinds or ([] if told else [f"{one!r} and {two!r} have them in another order"])
+    return TableError(f"all files must have the same columns; {offenders(told)}.")
 
 
 class TableSource(Protocol):
