@@ -5,6 +5,7 @@ from .classifier.forest import CertainForestClassifier as CertainForestClassifie
 from .classifier.neighbors import CertainKNeighborsClassifier as CertainKNeighborsClassifier
 from .cleaning.session import CleaningSession as CleaningSession
 from .cleaning.simulation import simulate as simulate
+from .data.between import Between as Between
 from .data.domains import write_domains as write_domains
 from .data.incomplete import Cell as Cell
 from .data.incomplete import FactoredRow as FactoredRow

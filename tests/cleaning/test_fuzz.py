@@ -15,6 +15,7 @@ from slow_cases import parts, rest_slow
 from strategies import awkward_prior, lopsided
 
 from cpclean import (
+    Between,
     CleaningSession,
     IncompleteDataset,
     entropies,
@@ -22,6 +23,7 @@ from cpclean import (
     is_certain,
     is_sure,
 )
+from cpclean.errors import AnswerError
 
 METRICS = ("euclidean", "manhattan", "chebyshev", "linear", "hamming", "cosine", lopsided)
 TOLERANCE = 1e-12
@@ -56,6 +58,35 @@ class Model:
             (skipped.add if said is None else skipped.discard)(row)
         return skipped
 
+    def roughly(self) -> set[int]:
+        """The rows of which something is known in every uncertain column, not always exactly."""
+        return {
+            row
+            for row, said in self.known().items()
+            if any(isinstance(one, Between) for one in said.values())
+            and all(set(block) & said.keys() for block in self.uncertain(row))
+        }
+
+    def uncertain(self, row: int) -> list[tuple[int, ...]]:
+        blocks = self.blocks[row]
+        if len(blocks) != 1:
+            return blocks
+        vectors = [vector for vector, _ in self.given[row]]
+        return [(at,) for at in blocks[0] if len({one[at] for one in vectors}) > 1]
+
+    def possible(self, row: int, said: dict[int, Any]) -> bool:
+        """Whether ranges leave each block a candidate, and every other column its value."""
+        known = {**self.known().get(row, {}), **said}
+        inner = self.blocks[row]
+        outer = [(at,) for at in known if not any(at in block for block in inner)]
+        return all(
+            any(
+                all(inside(vector[at], known[at]) for at in block if at in known)
+                for vector, _ in self.given[row]
+            )
+            for block in [*inner, *outer]
+        )
+
     def data(self) -> IncompleteDataset:
         rows, priors = [], []
         known = self.known()
@@ -76,14 +107,24 @@ class Model:
         """Block by block: keep what agrees; if nothing does, what is known takes its place."""
         left = given
         for block in blocks:
-            said = {column: known[column] for column in block if column in known}
+            own = {column: known[column] for column in block if column in known}
+            said = {column: one for column, one in own.items() if not isinstance(one, Between)}
+            left = [one for one in left if all(inside(one[0][c], v) for c, v in own.items())]
             agree = [one for one in left if all(one[0][c] == v for c, v in said.items())]
             left = agree or left
         merged: dict[tuple[float, ...], float] = {}
         for vector, weight in left:
-            told = tuple(known.get(column, value) for column, value in enumerate(vector))
+            exact = {at: one for at, one in known.items() if not isinstance(one, Between)}
+            told = tuple(exact.get(column, value) for column, value in enumerate(vector))
             merged[told] = merged.get(told, 0.0) + weight
         return merged
+
+
+def inside(value: float, known: Any) -> bool:
+    if not isinstance(known, Between):
+        return True
+    low = -np.inf if known.low is None else known.low
+    return bool(low <= value <= (np.inf if known.high is None else known.high))
 
 
 def checked(session: CleaningSession, model: Model, X: Any, k: int, metric: Any) -> None:
@@ -106,13 +147,14 @@ def checked(session: CleaningSession, model: Model, X: Any, k: int, metric: Any)
     if session.strategy != "cells":
         assert np.abs(session.gains() - (before - after)).max() < TOLERANCE
     question = session.ask()
-    askable = [row for row in data.dirty_rows.tolist() if row not in model.skipped()]
+    unasked = model.skipped() | model.roughly()
+    askable = [row for row in data.dirty_rows.tolist() if row not in unasked]
     if expected.all() or not askable:
         assert question is None
         assert session.done
         return
-    if question is None:  # nothing is near to an open point but what is skipped
-        assert model.skipped()
+    if question is None:  # nothing is near to an open point but what is not asked about again
+        assert unasked
         return
     assert question.row in askable
     if session.strategy == "cpclean":
@@ -138,6 +180,8 @@ def step(session: CleaningSession, model: Model, rng: Random) -> None:
             tell_value(session, model, row, question.candidates[number])
     elif what < 0.6:
         tell_candidate(session, model, row, rng.randrange(len(model.given[row])))
+    elif what < 0.7:
+        tell_roughly(session, model, rng, row)
     elif what < 0.8:
         columns = rng.sample(range(n_features), rng.randint(1, n_features))
         tell_value(session, model, row, {c: float(rng.randint(-4, 4)) for c in columns})
@@ -162,6 +206,21 @@ def tell_value(session: CleaningSession, model: Model, row: int, value: Any) -> 
     before = model.known().get(row)
     changes = before is None or {**before, **said} != before
     note(model, session.tell(row, value=value), row, said, whole=False, changes=changes)
+
+
+def tell_roughly(session: CleaningSession, model: Model, rng: Random, row: int) -> None:
+    n_features = session.data.n_features
+    said: dict[int, Any] = {}
+    for column in rng.sample(range(n_features), rng.randint(1, min(2, n_features))):
+        low, high = sorted(rng.randint(-3, 3) for _ in range(2))
+        said[column] = Between(*rng.choice([(low, high), (None, high), (low, None)]))
+    before = session.answers
+    if model.possible(row, said):
+        tell_value(session, model, row, said)
+        return
+    with pytest.raises(AnswerError, match="no candidate of row"):
+        session.tell(row, value=said)
+    assert session.answers == before
 
 
 def note(model: Model, record: Any, row: int, said: Any, whole: bool, changes: bool) -> None:

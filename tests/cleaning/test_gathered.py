@@ -13,7 +13,7 @@ import pytest
 from data.spaces.fitted_samples import Stairs, Sums, mapped
 from slow_cases import parts
 
-from cpclean import Cell, FactoredRow, IncompleteDataset, Points
+from cpclean import Between, Cell, FactoredRow, IncompleteDataset, Points
 from cpclean.cleaning.board import Board
 from cpclean.data.spaces.trees import Trees
 from cpclean.queries.model import Model
@@ -53,12 +53,17 @@ def clustered(rng: Random, centres: list[list[float]], *, drawn: bool) -> Incomp
     return IncompleteDataset(rows, labels, max_exact=most, n_draws=draws)
 
 
-def told(rng: Random, data: IncompleteDataset, points: Points, row: int) -> dict[int, float] | None:
+def told(rng: Random, data: IncompleteDataset, points: Points, row: int) -> dict[int, Any] | None:
     """What someone says about a row: often a value that it could not have, far away or near."""
     kind = rng.random()
     if kind < 0.15:
         return None
-    if kind < 0.5:
+    if kind < 0.3:  # roughly: at least one candidate lies there
+        value = data.candidate(row, rng.randrange(data.arrays.count(row))).tolist()
+        column = rng.randrange(N_FEATURES)
+        low, high = value[column] - rng.randint(0, 2), value[column] + rng.randint(0, 2)
+        return {column: Between(*rng.choice([(low, high), (None, high), (low, None)]))}
+    if kind < 0.55:
         chosen = data.candidate(row, rng.randrange(data.arrays.count(row))).tolist()
         return dict(enumerate(chosen))
     if kind < 0.65:

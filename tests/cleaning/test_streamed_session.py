@@ -14,7 +14,7 @@ import pytest
 from slow_cases import rest_slow
 from streamed_files import FEATURES, as_arrow, mixed_frame, write_parquet
 
-from cpclean import CleaningSession, CPCleanError, IncompleteTable, StreamedTable, gather
+from cpclean import Between, CleaningSession, CPCleanError, IncompleteTable, StreamedTable, gather
 from cpclean.cleaning.streamed_session import FileQuestion, StreamedSession
 from cpclean.errors import TableError
 
@@ -60,7 +60,10 @@ def far_value(rng: np.random.Generator, table: IncompleteTable, row: int) -> dic
         "since": ["2020-02-01", "2031-01-01"],
         "member": [True, False],
     }
-    return {name: choices[name][rng.integers(len(choices[name]))]}
+    chosen = choices[name][rng.integers(len(choices[name]))]
+    if name == "size" and table.row(row)["size"] is None and rng.random() < 0.5:
+        return {name: rng.choice(np.array([Between(low=0.0), Between(high=1e6)], dtype=object))}
+    return {name: chosen}
 
 
 def walk(seed: int, folder: Path, steps: int, **options: Any) -> None:

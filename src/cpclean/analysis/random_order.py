@@ -118,8 +118,12 @@ def known_answer(session: CleaningSession, row: int, column: Any = None) -> dict
     if column is not None:
         cell = column if isinstance(column, tuple) else (column,)
         raw = {name: known.raw[name] for name in cell if name in known.raw}
-        known = Known(raw, {at: known.features[at] for at in cell if at in known.features})
-    if not known.raw and not known.features:
+        known = Known(
+            raw,
+            {at: known.features[at] for at in cell if at in known.features},
+            rough={name: known.rough[name] for name in cell if name in known.rough},
+        )
+    if not (known.raw or known.features or known.rough):
         return None
     if known.candidate is not None:
         return {"row": row, "candidate": known.candidate}

@@ -1,8 +1,9 @@
 """Answers about rows: a log of plain values, and what is known after it.
 
 An entry of the log is a dict that can be saved as JSON, with the row and one more key:
-{"row": 3, "candidate": 1}, {"row": 3, "value": {"age": 41.0}} or {"row": 3, "skip": True}. The
-entry {"refit": True} is about no row: the space was learnt anew from what was known then.
+{"row": 3, "candidate": 1}, {"row": 3, "value": {"age": 41.0}} or {"row": 3, "skip": True}. A rough
+value is {"age": {"between": [40.0, None]}}. The entry {"refit": True} is about no row: the space
+was learnt anew from what was known then.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 from cpclean.cleaning.board import Board, Change
 from cpclean.cleaning.known import Known
 from cpclean.cleaning.subject import Subject
+from cpclean.data.rows import emptied
 from cpclean.errors import AnswerError, CPCleanError
 
 Entry = dict[str, Any]
@@ -33,6 +35,20 @@ def said(subject: Subject, row: int, candidate: Any, value: Any) -> tuple[Known,
     plain = subject.plain(subject.said(row, value))
     # What is known comes from the entry itself, so that replaying it from a file gives the same.
     return subject.said(row, plain), {"row": row, "value": plain}
+
+
+def with_earlier(subject: Subject, row: int, before: Known | None, now: Known) -> Known:
+    """What is known about a row after one more answer; ranges that exclude all are refused."""
+    found = now if before is None else before.and_(now)
+    if empty := emptied(subject.data.stored_row(row), found.ranges):
+        ends = ", ".join(f"{column!r}: {one}" for column, one in found.rough.items())
+        raise AnswerError(
+            f"no candidate of row {row} lies in the ranges that were answered, {ends}. Give the "
+            f"value itself if it is known, or another range.",
+            rows=(row,),
+            column=next(iter(found.rough)) if len(empty) == 1 else None,
+        )
+    return found
 
 
 def replayed(subject: Subject, log: Iterable[Entry]) -> tuple[dict[int, Known], frozenset[int]]:
@@ -66,9 +82,9 @@ def _told(subject: Subject, log: Iterable[Entry]) -> tuple[dict[int, Known], set
                 skipped.add(row)
                 continue
             now, _ = said(subject, row, entry.get("candidate"), entry.get("value"))
+            now = with_earlier(subject, row, known.get(row), now)
         except CPCleanError as problem:
             raise type(problem)(f"answer {number}: {problem}") from problem
-        now = known[row].and_(now) if row in known else now
         if known.get(row) != now or row in skipped:
             new.append(number)
         known[row] = now
@@ -109,6 +125,6 @@ def repeat(session: Any, entries: Iterable[Entry]) -> None:
 
 def put(board: Board, subject: Subject, row: int, known: Known | None) -> Change:
     """Update a board with what is known about a row; None if nothing is."""
-    if known is None or not known.features:
+    if known is None or not known.narrowing:
         return board.change(row, None, candidate=0)
-    return board.change(row, known.features, known.candidate)
+    return board.change(row, known.narrowing, known.candidate)

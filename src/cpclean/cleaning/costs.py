@@ -47,12 +47,12 @@ class Questions:
         return runs(first, np.searchsorted(self.row, rows, side="right") - first)
 
     def known_cells(self, known: Mapping[int, Known]) -> list[int]:
-        """The numbers of the cells that are known."""
+        """The numbers of the cells that are known, be it roughly."""
         return [
             number
             for row, one in known.items()
             for number in self.about([row]).tolist()
-            if self.spans[number][0] in one.features
+            if self.spans[number][0] in one.narrowing
         ]
 
 

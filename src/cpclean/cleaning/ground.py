@@ -12,12 +12,13 @@ from functools import cached_property
 
 import numpy as np
 
+from cpclean.data.between import Between
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.row_arrays import n_candidates
 from cpclean.data.rows import StoredRow, narrowed
 
 # What is known about a row, by column of the space; None if that is nothing.
-Features = Mapping[int, float] | None
+Features = Mapping[int, float | Between] | None
 
 
 @dataclass(frozen=True)

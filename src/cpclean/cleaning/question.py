@@ -138,9 +138,9 @@ class Question:
         [[0, 1], [1]]
         """
         known = self.answered(number)
-        if not known.features:
+        if not known.narrowing:
             return np.empty(0, np.int64)
-        return self._board.would_settle(self.row, known.features, known.candidate)
+        return self._board.would_settle(self.row, known.narrowing, known.candidate)
 
     def answer(self, number: int) -> dict[str, Any]:
         """The answer that one of the candidates is true, in the form of `answers` and `tell`.

@@ -17,7 +17,7 @@ import numpy as np
 from cpclean.cleaning.known import Known
 from cpclean.data.combinations import likeliest, number_of
 from cpclean.data.incomplete import IncompleteDataset, Ints
-from cpclean.data.rows import Floats, StoredCell, StoredRow
+from cpclean.data.rows import Floats, StoredCell, StoredRow, in_ranges
 from cpclean.queries.cell_gains import Span
 
 # Candidates that a question lists: three holes of five values. Of more, the likeliest.
@@ -251,15 +251,17 @@ def _cell_now(given: StoredCell, now: StoredRow, known: Known) -> _Cell:
     values = now.base[None, given.start : given.stop] if own is None else own.values
     weights = np.ones(1) if own is None else own.weights
     columns = [column for column in known.features if given.start <= column < given.stop]
-    if not columns:
+    ranges = {at: one for at, one in known.ranges.items() if given.start <= at < given.stop}
+    if not columns and not ranges:
         return _Cell(given, values, weights, list(range(len(values))), True)
-    wanted = [known.features[column] for column in columns]
+    wanted = np.array([known.features[column] for column in columns], dtype=np.float64)
     inside = [column - given.start for column in columns]
-    agree = (given.values[:, inside] == wanted).all(axis=1)
+    possible = in_ranges(given, ranges)
+    agree = possible & (given.values[:, inside] == wanted).all(axis=1)
     told = given.values.copy()
     told[:, inside] = wanted
     first: dict[bytes, int] = {}
-    for place in [*np.flatnonzero(agree).tolist(), *np.flatnonzero(~agree).tolist()]:
+    for place in [*np.flatnonzero(agree).tolist(), *np.flatnonzero(possible & ~agree).tolist()]:
         first.setdefault(told[place].tobytes(), place)
     return _Cell(
         given,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from cpclean.cleaning.answers import checked_log, put, repeat, replayed, said
+from cpclean.cleaning.answers import checked_log, put, repeat, replayed, said, with_earlier
 from cpclean.cleaning.board import Board, Change
 from cpclean.cleaning.costs import checked_costs, questions_of
 from cpclean.cleaning.earlier import refitted, undone
@@ -283,7 +283,9 @@ class CleaningSession(SessionLooks):
         value : optional
             The true values instead, which need not be candidates. For a table: a dict from column
             to value, for all holes or some of them. For a dataset: a vector, or a dict from
-            column number to value. Earlier answers about other columns remain.
+            column number to value. Earlier answers about other columns remain. A value that is
+            known only roughly is given as `Between(low, high)`: the candidates in that range
+            remain, and the row is not asked about again because of this column.
 
         Returns
         -------
@@ -293,8 +295,7 @@ class CleaningSession(SessionLooks):
         row, state = self._row(row), self._state
         now, entry = said(self._setup.subject, row, candidate, value)
         before = state.known.get(row)
-        if before is not None:
-            now = before.and_(now)
+        now = with_earlier(self._setup.subject, row, before, now)
         if before == now and row not in state.skipped:
             return _record(state.board, row, "same", start)
         gain = self._gain_of(row, now)
@@ -474,7 +475,7 @@ class CleaningSession(SessionLooks):
         numbers = questions.about([row]).tolist()
         if self._setup.plan.by_cell:
             spans = questions.spans
-            numbers = [number for number in numbers if spans[number][0] in now.features]
+            numbers = [number for number in numbers if spans[number][0] in now.narrowing]
         return float(self.view.question_gains[numbers].max(initial=0.0))
 
 

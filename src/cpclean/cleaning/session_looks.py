@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from cpclean.cleaning.state import Record
 from cpclean.cleaning.view import SessionView
+from cpclean.data.between import Between
 from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.rows import Floats
 from cpclean.queries.model import Metric
@@ -100,6 +101,11 @@ class SessionLooks(ABC):
     def known(self) -> dict[int, dict[Any, Any]]:
         """What is known about each row, by column; for a dataset, by column number."""
         return self.view.known
+
+    @property
+    def rough(self) -> dict[int, dict[Any, Between]]:
+        """What is known only roughly, by row and column, as a `Between`."""
+        return self.view.rough
 
     @property
     def stopped(self) -> str | None:

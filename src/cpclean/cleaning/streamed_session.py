@@ -32,6 +32,7 @@ from cpclean.cleaning.settings import checked_seed
 from cpclean.cleaning.standing import is_beyond, is_outdated
 from cpclean.cleaning.state import Record
 from cpclean.cleaning.view import SessionView
+from cpclean.data.between import Between
 from cpclean.data.points import Points
 from cpclean.data.rows import Floats, Ints, is_whole
 from cpclean.data.streamed.row_recipe import SomeRows
@@ -217,6 +218,10 @@ class StreamedSession(SessionLooks):
     @property
     def known(self) -> dict[int, dict[Any, Any]]:
         return {self._row(place): one for place, one in self._over.session.known.items()}
+
+    @property
+    def rough(self) -> dict[int, dict[Any, Between]]:
+        return {self._row(place): one for place, one in self._over.session.rough.items()}
 
     def accuracy(self) -> float:
         """As `CleaningSession.accuracy`."""

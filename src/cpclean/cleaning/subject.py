@@ -15,6 +15,7 @@ import numpy as np
 
 from cpclean.cleaning.known import Known
 from cpclean.cleaning.row_candidates import RowCandidates
+from cpclean.data.between import Between
 from cpclean.data.columns import Column
 from cpclean.data.combinations import likeliest_number
 from cpclean.data.incomplete import IncompleteDataset
@@ -27,6 +28,7 @@ from cpclean.data.spaces.tree_features import TreeSpace
 from cpclean.data.table import IncompleteTable
 from cpclean.data.values import (
     categories_of,
+    in_words,
     is_mark,
     mark_text,
     plain_value,
@@ -114,6 +116,9 @@ class ArraySubject:
         known = Known()
         for column, one in given.items():
             place = _column_number(column, self.data.n_features, row)
+            if (span := Between.of(one)) is not None:
+                known.rough[place] = known.ranges[place] = _checked_ends(span, place, row)
+                continue
             if isinstance(one, bool | str) or not isinstance(one, int | float | np.number):
                 raise AnswerError(
                     f"the value of row {row}, column {place}, must be a number; got {one!r}."
@@ -130,7 +135,8 @@ class ArraySubject:
         """What is known, in plain values that can be saved as JSON."""
         if len(known.features) == self.data.n_features:
             return [known.features[place] for place in range(self.data.n_features)]
-        return {str(place): value for place, value in known.features.items()}
+        rough = {str(place): one.plain() for place, one in known.rough.items()}
+        return rough | {str(place): value for place, value in known.features.items()}
 
     def world(self, data: IncompleteDataset, known: Mapping[int, Known], fill: Any) -> Floats:
         """One vector for every row: known values, and `fill` for the rest."""
@@ -223,12 +229,47 @@ class TableSubject:
         known = Known()
         for name, one in value.items():
             column, feature = self._column(name, row)
+            if (span := Between.of(one)) is not None:
+                self._narrow(known, row, column, span)
+                continue
             stored = stored_value(one, column, feature, row)
             known.raw[column.name] = column.shown(stored)
             if feature is not None:
                 vector = feature.encoded([stored])[0].tolist()
                 known.features.update(enumerate(vector, feature.start))
         return known
+
+    def _narrow(self, known: Known, row: int, column: Column, span: Between) -> None:
+        """Add that the true value of a hole lies in a range: the candidates there remain."""
+        options, number = self.table.options_in_space(row), self.table.names.index(column.name)
+        what = f"the value of row {row}, column {column.name!r},"
+        about: Any = {"column": column.name, "rows": (row,)}
+        feature = self.table.space.features[number]
+        if number not in options.cells or feature is None:
+            raise AnswerError(f"{what} is a range, but there is no hole to narrow.", **about)
+        if column.kind in ("categorical", "boolean"):
+            raise AnswerError(
+                f"{what} is a range, but the column has no order. Give the value itself.", **about
+            )
+        ends = [
+            None if end is None else stored_value(end, column, feature, row)
+            for end in (span.low, span.high)
+        ]
+        inside = _checked_ends(Between(*ends), column.name, row)
+        values = options.values[options.cells.index(number)]
+        own = np.array([one for one in values if not is_mark(one)])
+        kept = own[inside.holds(own)]
+        if not len(kept):
+            raise AnswerError(
+                f"{what} is a range in which none of its candidates lies; they are from "
+                f"{in_words(column.shown(own.min()))} to {in_words(column.shown(own.max()))}. "
+                "Give the value itself if it is known.",
+                **about,
+            )
+        shown = (None if end is None else column.shown(end) for end in ends)
+        known.rough[column.name] = Between(*shown)
+        low, high = feature.encoded([kept.min(), kept.max()])[:, 0].tolist()
+        known.ranges[feature.start] = Between(low, high)
 
     def _column(self, name: Any, row: int) -> tuple[Column, Feature | None]:
         if name not in self.table.names:
@@ -241,7 +282,11 @@ class TableSubject:
 
     def plain(self, known: Known) -> Any:
         """What is known, in plain values that can be saved as JSON."""
-        return {
+        rough = {
+            name: Between(_plain_end(one.low), _plain_end(one.high)).plain()
+            for name, one in known.rough.items()
+        }
+        return rough | {
             name: mark_text(value, categories_of(*self._column(name, 0)))
             if is_mark(value) else plain_value(value)
             for name, value in known.raw.items()
@@ -339,6 +384,26 @@ def _column_number(column: Any, n_features: int, row: int) -> int:
             f"{n_features - 1}."
         )
     return number
+
+
+def _checked_ends(span: Between, column: Any, row: int) -> Between:
+    what = f"the range of row {row}, column {column!r},"
+    ends = [end for end in (span.low, span.high) if end is not None]
+    for end in ends:
+        if isinstance(end, bool | str) or not isinstance(end, int | float | np.number):
+            raise AnswerError(f"{what} must have numbers as its ends; got {end!r}.")
+        if not math.isfinite(end):
+            raise AnswerError(f"{what} must have finite ends, or None for an open one; got {end}.")
+    if not ends or (len(ends) == 2 and ends[0] > ends[1]):
+        raise AnswerError(
+            f"{what} must have an end, and its lower end must not be above the upper one; got "
+            f"{span}."
+        )
+    return Between(*(None if end is None else float(end) for end in (span.low, span.high)))
+
+
+def _plain_end(end: Any) -> Any:
+    return None if end is None else plain_value(end)
 
 
 def _check_not_empty(value: Any, row: int) -> None:

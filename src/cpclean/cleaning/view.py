@@ -22,6 +22,7 @@ from cpclean.cleaning.row_candidates import Listing, RowCandidates
 from cpclean.cleaning.state import Record, State
 from cpclean.cleaning.strategies import NOISE, Plan, Situation, pick
 from cpclean.cleaning.subject import Subject, TableSubject
+from cpclean.data.between import Between
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.points import Points
 from cpclean.data.rows import Floats
@@ -218,6 +219,11 @@ class SessionView:
         """What is known about each row, by column; for a dataset, by column number."""
         return {row: dict(one.raw or one.features) for row, one in self.version.known.items()}
 
+    @property
+    def rough(self) -> dict[int, dict[Any, Between]]:
+        """What is known only roughly about rows, by column; for a dataset, by column number."""
+        return {row: dict(one.rough) for row, one in self.version.known.items() if one.rough}
+
     def known_of(self, row: int) -> Known:
         """What is known about a row."""
         return self.version.known.get(row, Known())
@@ -290,15 +296,24 @@ class SessionView:
 
     @cached_property
     def askable(self) -> Bools:
-        """Whether each question can still be asked: not answered, not skipped."""
+        """Whether each question can still be asked: not answered, not even roughly, not skipped."""
         questions, ground = self.questions, self._board.ground
         open_ = self.setup.open_at_start.copy()
         for several in (False, True):
             open_[questions.about(ground.rows[(ground.counts > 1) == several])] = several
-        open_[questions.about(sorted(self.skipped))] = False
+        open_[questions.about(sorted(self.skipped | self._answered_roughly))] = False
         if self.setup.plan.by_cell:
             open_[questions.known_cells(self.version.known)] = False
         return open_
+
+    @cached_property
+    def _answered_roughly(self) -> frozenset[int]:
+        """The rows of which all cells are known, but not all of them exactly."""
+        return frozenset(
+            row
+            for row, one in self.version.known.items()
+            if one.ranges and all(start in one.narrowing for start, _ in self.cells(row).values())
+        )
 
     @property
     def open_rows(self) -> Ints:
@@ -385,12 +400,14 @@ class SessionView:
         if self.settled_share >= limits.target_share:
             return f"{limits.target_share:.4g} or more of the validation points are {self._promise}"
         if not self.askable.any():
-            return "every row with holes is cleaned or skipped"
+            roughly = ", answered roughly" if self._answered_roughly else ""
+            return f"every row with holes is cleaned{roughly} or skipped"
         if limits.min_gain > 0 and self.question_gains[self.askable].max() < limits.min_gain:
             return f"no question is expected to gain {limits.min_gain:g} or more"
         if self.best < 0:
+            left = "skipped or answered roughly" if self._answered_roughly else "skipped"
             return (
-                "only rows that were skipped can settle the open validation points"
+                f"only rows that were {left} can settle the open validation points"
                 if self.goes_by_gain
                 else "the strategy gives every question that is left a score of -inf"
             )

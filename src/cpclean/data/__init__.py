@@ -14,6 +14,7 @@
     row_order                          the rows of a table in another order
     incomplete, stored_rows, row_arrays            IncompleteDataset: all rows
     rows, given_rows, ragged           one row, cells, candidates, what users give
+    between                            ranges: values that are known only roughly
     threads                            compiled work in threads
     drawing, large_counts              draws in place of rows with many holes; numbers in words
     session_drawing                    how many completions of its points a session goes through

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from cpclean.data.between import Between
 from cpclean.data.row_arrays import RowArrays
 from cpclean.data.rows import (
     FactoredRow,
@@ -132,16 +133,21 @@ def checked_vector(value: Any, n_features: int, what: str) -> Floats:
     return vector
 
 
-def checked_known(known: Mapping[int, Any], n_features: int) -> dict[int, float]:
-    """What is known of a row: finite numbers, by number of column."""
+def checked_known(known: Mapping[int, Any], n_features: int) -> dict[int, float | Between]:
+    """What is known of a row: finite numbers or ranges, by number of column."""
     for column, value in known.items():
         if not is_whole(column) or not 0 <= column < n_features:
             raise DataError(f"known columns must be ints in [0, {n_features - 1}]; got {column!r}.")
+        if isinstance(value, Between):
+            continue
         number = as_floats(value, f"what is known of column {column}")
         if number.ndim:
             raise DataError(f"what is known of column {column} must be one number; got {value!r}.")
         check_finite(number, f"what is known of column {column}")
-    return {int(column): float(value) for column, value in known.items()}
+    return {
+        int(column): value if isinstance(value, Between) else float(value)
+        for column, value in known.items()
+    }
 
 
 def checked_row_numbers(rows: Any, n_rows: int) -> Ints:

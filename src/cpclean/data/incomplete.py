@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from cpclean.data.between import Between
 from cpclean.data.drawing import MAX_EXACT, N_DRAWS, Drawing
 from cpclean.data.given_rows import (
     checked_arrays,
@@ -20,7 +21,7 @@ from cpclean.data.given_rows import (
 from cpclean.data.labels import encode_labels
 from cpclean.data.large_counts import counted, world_count_text
 from cpclean.data.row_arrays import MOST_COUNTED, RowArrays, n_candidates
-from cpclean.data.rows import Cell, FactoredRow, Ints, StoredRow, narrowed
+from cpclean.data.rows import Cell, FactoredRow, Ints, StoredRow, emptied, narrowed
 from cpclean.data.spaces.filled_space import FilledSpace
 from cpclean.data.stored_rows import StoredRows
 from cpclean.data.whole_facts import WholeFacts
@@ -188,17 +189,17 @@ class IncompleteDataset(StoredRows):
             vector = checked_vector(value, self.n_features, "the pinned value")
         return self._with_row(row, StoredRow(vector, ()), pinned=True)
 
-    def given(self, row: int, known: Mapping[int, float]) -> IncompleteDataset:
+    def given(self, row: int, known: Mapping[int, float | Between]) -> IncompleteDataset:
         """The same data with some columns of a row known; its other cells stay as they are.
 
-        The row keeps the candidates that agree with the known values. If none does, the known
-        values replace those of all candidates in these columns. What was known about the row before
-        is discarded.
+        The row keeps the candidates that agree with the known values and lie in known ranges. If
+        none agrees, the values replace those of all candidates in these columns. What was known
+        about the row before is discarded.
 
         Parameters
         ----------
         row : int
-        known : dict from column number to value
+        known : dict from column number to value, or to Between
 
         Examples
         --------
@@ -209,10 +210,12 @@ class IncompleteDataset(StoredRows):
         row = self.row_number(row)
         return self._with_row(row, self.row_given(row, known), pinned=True)
 
-    def row_given(self, row: int, known: Mapping[int, float]) -> StoredRow:
+    def row_given(self, row: int, known: Mapping[int, float | Between]) -> StoredRow:
         """What `given` makes of a row."""
-        plain = checked_known(known, self.n_features)
-        return narrowed(self.unpinned.stored_row(row), plain)
+        plain, start = checked_known(known, self.n_features), self.unpinned.stored_row(row)
+        if empty := emptied(start, plain):
+            raise DataError(f"no candidate of row {row} lies in the ranges of columns {empty}.")
+        return narrowed(start, plain)
 
     def known_as(self, row: int, stored: StoredRow) -> IncompleteDataset:
         """The same data with a row as it is stored elsewhere: valid, with the same features."""

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cpclean.data.between import Between
 from cpclean.errors import DataError, offenders
 
 Floats = npt.NDArray[np.float64]
@@ -183,11 +184,12 @@ def factored_row(row: FactoredRow, n_features: int | None, where: str) -> Stored
     return StoredRow(base, tuple(cell for cell in cells if len(cell.values) > 1))
 
 
-def narrowed(row: StoredRow, known: Mapping[int, float]) -> StoredRow:
-    """The same row with some of its columns known.
+def narrowed(row: StoredRow, known: Mapping[int, float | Between]) -> StoredRow:
+    """The same row with some of its columns known, exactly or roughly.
 
-    A cell keeps the values that agree with what is known. If none does, what is known is right:
-    it takes the place of the cell's own values in those columns.
+    A cell keeps the values that lie in the ranges, and of these the ones that agree with what is
+    known. If none does, what is known is right: it takes the place of the cell's own values in
+    those columns. Ranges that hold no value are for `emptied` to find.
     """
     base = row.base.copy()
     cells = []
@@ -198,8 +200,29 @@ def narrowed(row: StoredRow, known: Mapping[int, float]) -> StoredRow:
         if len(one.values) > 1:
             cells.append(one)
     for column, value in known.items():
-        base[column] = value
+        if not isinstance(value, Between):
+            base[column] = value
     return StoredRow(base, tuple(cells))
+
+
+def emptied(row: StoredRow, known: Mapping[int, float | Between]) -> list[int]:
+    """The columns of one cell whose ranges leave it no value, or of one outside of its range."""
+    ranges = {column: one for column, one in known.items() if isinstance(one, Between)}
+    for cell in row.cells:
+        own = {column: one for column, one in ranges.items() if cell.start <= column < cell.stop}
+        if own and not in_ranges(cell, own).any():
+            return list(own)
+        ranges = {column: one for column, one in ranges.items() if column not in own}
+    return [at for at, one in ranges.items() if not one.holds(row.base[at : at + 1])[0]][:1]
+
+
+def in_ranges(cell: StoredCell, ranges: Mapping[int, float | Between]) -> Bools:
+    """Which values of a cell lie in all ranges, by column of the row."""
+    found = np.ones(len(cell.values), dtype=bool)
+    for column, one in ranges.items():
+        if isinstance(one, Between):
+            found &= one.holds(cell.values[:, column - cell.start])
+    return found
 
 
 def within(new: StoredRow, old: StoredRow) -> bool:
@@ -262,13 +285,15 @@ def widened(row: StoredRow, other: StoredRow) -> StoredRow:
     return StoredRow(row.base, tuple(cells))
 
 
-def _narrowed_cell(cell: StoredCell, known: Mapping[int, float]) -> StoredCell:
+def _narrowed_cell(cell: StoredCell, known: Mapping[int, float | Between]) -> StoredCell:
     if not known:
         return cell
-    columns, wanted = list(known), np.array(list(known.values()))
-    agree = (cell.values[:, columns] == wanted).all(axis=1)
+    exact = {at: value for at, value in known.items() if not isinstance(value, Between)}
+    columns, wanted = list(exact), np.array(list(exact.values()), dtype=np.float64)
+    inside = in_ranges(cell, {at + cell.start: value for at, value in known.items()})
+    agree = inside & (cell.values[:, columns] == wanted).all(axis=1)
     if not agree.any():
-        agree[:] = True
+        agree = inside
     values, weights = cell.values[agree], cell.weights[agree]
     values[:, columns] = wanted
     if len(values) == 1:
