@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 import cpclean
 from cpclean import (
+    Between,
     Cell,
     CertainForestClassifier,
     CertainKNeighborsClassifier,
@@ -109,6 +110,8 @@ def cleaning(table: IncompleteTable, X: Floats) -> None:
     assert_type(session.ask(3), list[Question])
     session.tell(question.row, candidate=2)  # type: ignore[union-attr]
     assert_type(session.tell(0, value={"age": 41.0}), Record)
+    assert_type(session.tell(0, value={"age": Between(high=40)}), Record)
+    assert_type(session.rough, dict[int, dict[Any, Between]])
     assert_type(session.done, bool)
     assert_type(session.certain_share, float)
     assert_type(session.history, list[Record])
