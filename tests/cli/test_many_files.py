@@ -64,6 +64,28 @@ def test_many_files_are_inspected(place: Path) -> None:
     assert "70 training rows" in told.stdout
 
 
+def test_a_report_about_many_files_says_what_it_says_about_one(place: Path) -> None:
+    told, options = [], (*PLAIN, "--val", place / "val.parquet", "--static", "-o")
+    for files in (place / "one.parquet", place / "parts"):
+        made = run("report", files, *options, place / "report.html")
+        assert made.exit_code == 0, made.output
+        page = (place / "report.html").read_text()
+        told.append(_sentences(page[page.index('id="table"') :]))
+    named = re.compile(r"[Rr]ow \d+ of part-\d.parquet")
+    assert any(map(named.search, told[1]))
+    numbered = re.compile(r"[Rr]ow \d+")
+    assert [named.sub("row", one) for one in told[1]] == [
+        numbered.sub("row", one) for one in told[0]
+    ]
+
+
+def _sentences(page: str) -> list[str]:
+    """What a page says, up to its general remarks, without what is drawn."""
+    about = re.split(r'<section id="(?:trust|reading)"', page)[0]
+    texts = re.split(r"<[^>]*>", re.sub(r"<svg.*?</svg>", "", about, flags=re.DOTALL))
+    return [one.strip() for one in texts if one.strip()]
+
+
 def test_many_files_are_cleaned(place: Path) -> None:
     command = ("clean", place / "parts", *PLAIN, "--val", place / "val.parquet")
     first = run(*command, said="1\ngrade=2\nq\n")
@@ -102,9 +124,10 @@ def test_mistakes(place: Path) -> None:
         (("clean", place / "parts", *PLAIN, *val, "--fill", "likely"), "are about one file"),
         (("clean", place / "parts", *PLAIN, *val, "-o", place / "parts"), "another folder than"),
         (
-            ("report", place / "parts", *PLAIN, *val, "-o", place / "r.html"),
-            "this command reads one file",
+            ("report", place / "parts", *PLAIN, *val, "-o", place / "r.html", "--trust"),
+            "--simulate and --trust are about one file",
         ),
+        (("simulate", place / "parts", *PLAIN, *val), "this command reads one file"),
         (("check", place / "parts", *PLAIN, *val, "--repairs", "holoclean"), "whole rows"),
     ]
     pd.DataFrame({"grade": [1.0]}).to_csv(place / "lacking.csv", index=False)

@@ -29,7 +29,7 @@ KNOWN = {
 def test_parquet_files_keep_schema_and_row_groups(tmp_path: Path) -> None:
     files = write_parquet(FRAME, tmp_path, 3, 8)
     table, out = StreamedTable(files, "y"), tmp_path / "out"
-    written = write_files(table, KNOWN, out)
+    written = write_files(table.files, table.columns, KNOWN, out)
     assert [path.name for path in written] == [Path(file).name for file in files]
     assert written[1].read_bytes() == Path(files[1]).read_bytes()  # nothing is known of it
     for old, new in zip(files, written, strict=True):
@@ -58,10 +58,12 @@ def test_text_files_keep_every_other_byte(tmp_path: Path, monkeypatch: pytest.Mo
     path.write_bytes(content)
     table = StreamedTable(path, "y")
     assert len(table.pieces) > 2
-    (written,) = write_files(table, {30: {"age;x": 41}, 57: {"city": "Ulm"}}, tmp_path / "out")
+    (written,) = write_files(
+        table.files, table.columns, {30: {"age;x": 41}, 57: {"city": "Ulm"}}, tmp_path / "out"
+    )
     expected = content.replace(b'\r\n,"one, two"', b'\r\n41,"one, two"')
     assert written.read_bytes() == expected.replace(b'57,"",', b'57,"Ulm",')
-    (same,) = write_files(table, {}, tmp_path / "same")
+    (same,) = write_files(table.files, table.columns, {}, tmp_path / "same")
     assert same.read_bytes() == content
 
 
@@ -70,16 +72,16 @@ def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
     (file,) = write_parquet(frame, tmp_path, 1)
     table = StreamedTable(file, "y")
     with pytest.raises(TableError, match=r"41.5 of row 7, column 'whole', does not fit .*int64"):
-        write_files(table, {7: {"whole": 41.5}}, tmp_path / "out")
+        write_files(table.files, table.columns, {7: {"whole": 41.5}}, tmp_path / "out")
     assert list((tmp_path / "out").iterdir()) == []
     with pytest.raises(TableError, match="must be in another folder than the original"):
-        write_files(table, KNOWN, tmp_path)
-    write_files(table, KNOWN, tmp_path / "out")
+        write_files(table.files, table.columns, KNOWN, tmp_path)
+    write_files(table.files, table.columns, KNOWN, tmp_path / "out")
     with pytest.raises(TableError, match="is there already"):
-        write_files(table, KNOWN, tmp_path / "out")
+        write_files(table.files, table.columns, KNOWN, tmp_path / "out")
     Path(file).write_bytes(Path(file).read_bytes()[:-1])
     with pytest.raises(TableError, match=r"cannot be read as Parquet|has changed"):
-        write_files(table, KNOWN, tmp_path / "third")
+        write_files(table.files, table.columns, KNOWN, tmp_path / "third")
 
 
 _FULL = """
@@ -93,7 +95,7 @@ file, out = sys.argv[1:]
 table = StreamedTable(file, "y")
 resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
 try:
-    write_files(table, {3: {"grade": 41.0}}, out)
+    write_files(table.files, table.columns, {3: {"grade": 41.0}}, out)
 except CPCleanError as problem:
     print(problem, sorted(path.name for path in Path(out).iterdir()))
 """

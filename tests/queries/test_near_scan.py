@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from streamed_files import as_arrow, mixed_frame, write_parquet
 
 from cpclean import (
+    CleaningSession,
     IncompleteTable,
     LeafSpace,
     StreamedTable,
@@ -25,7 +27,7 @@ from cpclean import (
 )
 from cpclean.queries.gather import near_rows
 from cpclean.queries.model import Model
-from cpclean.queries.near_scan import merged, scan
+from cpclean.queries.near_scan import gather_for_answers, merged, scan
 
 PLAIN = [is_certain, possible_labels, world_shares, entropies, verdicts]
 CASES: list[dict[str, Any]] = [
@@ -132,3 +134,30 @@ def test_models_that_have_to_see_every_row_are_refused(tmp_path: Path) -> None:
     for number in (0, 41, True, 2.5):
         with pytest.raises(ValueError, match=r"n_neighbors must be an int in \[1, "):
             gather(streamed, points, number)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("holes", [0.02, 0.3, 1.0])
+def test_rows_that_last_are_enough_whatever_is_answered(holes: float, tmp_path: Path) -> None:
+    """Every answer is far from all candidates; what cannot last is said to have rows to spare."""
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.integers(0, 30, (900, 3)).astype(float), columns=list("abc"))
+    frame["y"] = rng.choice(["no", "yes"], len(frame))
+    frame.loc[rng.random(len(frame)) < holes, "b"] = None
+    frame.loc[895:, ["a", "b", "c"]] = [60.0, 60.0, 60.0]  # complete, and far from the points
+    repairs = {"b": [14.0, 15.0, 16.0]}
+    streamed = StreamedTable(write_parquet(frame, tmp_path, 2, 200), "y", repairs)
+    asked = pd.DataFrame({"a": [3.0, 20.0], "b": 15.0, "c": [7.0, 9.0]})
+    points = streamed.points(asked)
+    near = gather_for_answers(streamed, points, Model(2))
+    assert near.dataset.whole is not None
+    assert near.dataset.whole.spare == (None if holes < 1.0 else 256)
+    assert near.n_rows < 800
+    some = CleaningSession(near, points, 2, random_state=0)
+    every = CleaningSession(IncompleteTable(frame, "y", repairs), points, 2, random_state=0)
+    for place in near.dataset.dirty_rows[:60].tolist():
+        value = {"b": float(rng.choice([-900.0, 15.5, 900.0]))}
+        some.tell(place, value=value)
+        every.tell(int(near.rows_kept[place]), value=value)
+        assert some.certain.tolist() == every.certain.tolist()
+        assert some.mean_entropy == every.mean_entropy
+    assert some.gains().tolist() == every.gains()[near.rows_kept].tolist()

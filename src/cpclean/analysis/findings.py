@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from cpclean.analysis.advice import advice
 from cpclean.analysis.certain_words import certain_in, completions_words
 from cpclean.analysis.column_effects import ColumnEffect, draws_per_column, effects_in_session
@@ -18,7 +16,7 @@ from cpclean.analysis.missing import Missing, missing
 from cpclean.analysis.predictions import Accuracy, Predictions, accuracy
 from cpclean.analysis.ranking import RowGain, gains_of
 from cpclean.analysis.reasons import Reason, reasons
-from cpclean.analysis.summary import summary
+from cpclean.analysis.summary import class_sizes, summary
 from cpclean.analysis.verdict import KeyNumber, key_numbers, verdict
 from cpclean.analysis.verdict_course import VerdictShares, verdict_course
 from cpclean.analysis.words import shown
@@ -170,13 +168,13 @@ def findings(session: CleaningSession, scope: Scope | None = None) -> Findings:
         numbers=key_numbers(found, course, view.data, right),
         columns=[] if table is None else table.report,
         n_columns=view.data.n_features if table is None else len(table.names),
-        missing=missing(table) if table is not None and table.holes.any() else None,
+        missing=missing(table) if table is not None and table.counts.n_dirty else None,
         effects=effects,
         n_draws=0 if table is None else draws_per_column(table),
         classes=_classes(session),
         is_table=table is not None,
-        n_rows=view.data.n_rows,
-        n_dirty=len(view.start.dirty_rows),
+        n_rows=view.start.n_rows_in_all,
+        n_dirty=view.start.n_dirty_in_all,
         n_answers=len(view.history),
         n_skipped=len(view.skipped),
         predictions=found,
@@ -264,9 +262,8 @@ def _lines(
 
 
 def _classes(session: CleaningSession) -> list[ClassSize]:
-    data = session.data
-    sizes = np.bincount(data.codes, minlength=data.n_classes)
+    sizes = class_sizes(session)
     return [
-        ClassSize(shown(label), size, size / len(data.codes))
-        for label, size in zip(data.classes.tolist(), sizes.tolist(), strict=True)
+        ClassSize(shown(label), size, size / sum(sizes))
+        for label, size in zip(session.data.classes.tolist(), sizes, strict=True)
     ]

@@ -35,7 +35,8 @@ class LookingBack:
         How many rows like the validation points would be settled, too.
     random : RandomOrder or None
         What an order at random would have cleaned; in sessions with a level, and where no bound
-        says more than how many rows were answered.
+        says more than how many rows were answered. None for rows of files, of which some are at
+        hand.
     interrupted : bool
         Whether Ctrl-C ended it early.
     """
@@ -115,7 +116,9 @@ def looking_back(session: CleaningSession, *, progress: Shown = None) -> Looking
         if session.view.points.n_points > 1:
             new = new_points(session, seconds=FOLD_SECONDS, progress=progress)
         stop = new is not None and new.interrupted
-        if effort is not None and not bound_tells(effort) and not stop:
+        given = session.view.start
+        all_there = given.n_rows == given.n_rows_in_all
+        if effort is not None and not bound_tells(effort) and all_there and not stop:
             random = random_order(session, seconds=ORDER_SECONDS, progress=progress)
             stop = random.interrupted
     except KeyboardInterrupt:

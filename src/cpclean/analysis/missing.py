@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
 
 from cpclean.analysis.words import count, percent
+from cpclean.data.streamed.streamed_table import StreamedTable
 from cpclean.data.table import IncompleteTable
 
 MOST_PATTERNS = 12
@@ -42,8 +42,8 @@ class Missing:
         The most frequent combinations of missing columns.
     n_columns : int
         All columns, with and without holes.
-    n_combinations : int
-        All combinations, frequent or not.
+    n_combinations : int or None
+        All combinations, frequent or not; None if there are too many to count.
     n_rows : int
         Rows with holes.
     """
@@ -51,7 +51,7 @@ class Missing:
     columns: tuple[MissingIn, ...]
     together: tuple[MissingTogether, ...]
     n_columns: int
-    n_combinations: int
+    n_combinations: int | None
     n_rows: int
 
     @property
@@ -67,6 +67,8 @@ class Missing:
     @property
     def together_in_words(self) -> str:
         """How many combinations there are, in a sentence."""
+        if self.n_combinations is None:
+            return f"Too many combinations to count, in {count(self.n_rows, 'row')}."
         told = f"{count(self.n_combinations, 'combination')} of missing columns in "
         told += count(self.n_rows, "row")
         covered = sum(one.rows for one in self.together)
@@ -75,7 +77,7 @@ class Missing:
         return f"{told}."
 
 
-def missing(table: IncompleteTable) -> Missing:
+def missing(table: IncompleteTable | StreamedTable) -> Missing:
     """Where the holes of a table are.
 
     Examples
@@ -88,18 +90,18 @@ def missing(table: IncompleteTable) -> Missing:
     >>> [(one.columns, one.rows) for one in found.together]
     [(('age', 'city'), 1), (('city',), 1)]
     """
-    holes, names = table.holes, table.names
-    shares, times = holes.mean(axis=0), holes.sum(axis=0)
-    order = [at for at in np.argsort(-shares, kind="stable").tolist() if times[at]]
-    holed = holes[holes.any(axis=1)]
-    found = Counter(tuple(np.flatnonzero(row).tolist()) for row in holed)
+    counts, names = table.counts, table.names
+    times = np.array(counts.n_holes)
+    order = [at for at in np.argsort(-times, kind="stable").tolist() if times[at]]
+    found = counts.together or {}
+    frequent = sorted(found.items(), key=lambda one: (-one[1], one[0]))
     return Missing(
-        tuple(MissingIn(names[at], int(times[at]), float(shares[at])) for at in order),
+        tuple(MissingIn(names[at], int(times[at]), times[at] / counts.n_rows) for at in order),
         tuple(
             MissingTogether(tuple(names[at] for at in one), many)
-            for one, many in found.most_common(MOST_PATTERNS)
+            for one, many in frequent[:MOST_PATTERNS]
         ),
         len(names),
-        len(found),
-        len(holed),
+        None if counts.together is None else len(found),
+        counts.n_dirty,
     )

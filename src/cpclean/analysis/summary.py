@@ -124,12 +124,12 @@ def summary(session: CleaningSession) -> Summary:
         raise CPCleanError("a summary is about a table; this session cleans a dataset.")
     asked = session.ask(AHEAD if session.data.is_exact else AHEAD_OF_DRAWS)
     ahead = [question for question in asked if question.gain > NOTHING]
-    known, usual = session.y_val, usual_label(session)
+    known, usual, counts = session.y_val, usual_label(session), table.counts
     return Summary(
-        rows=table.n_rows,
+        rows=counts.n_rows,
         columns=len(table.names),
-        rows_with_holes=int(table.holes.any(axis=1).sum()),
-        cells_missing=int(table.holes.sum()),
+        rows_with_holes=counts.n_dirty,
+        cells_missing=sum(counts.n_holes),
         worlds=worlds_text(session.data.n_worlds),
         **Standing.of(session.view).numbers,
         mean_entropy=session.mean_entropy,
@@ -143,7 +143,16 @@ def summary(session: CleaningSession) -> Summary:
 
 def usual_label(session: CleaningSession) -> Any:
     """The most frequent label of the training rows; the first of equals."""
-    return session.data.classes[int(np.bincount(session.data.codes).argmax())]
+    return session.data.classes[int(np.argmax(class_sizes(session)))]
+
+
+def class_sizes(session: CleaningSession) -> list[int]:
+    """How many training rows have each label."""
+    data, table = session.data, session.view.table
+    if table is not None:
+        return list(table.counts.class_sizes)
+    found: list[int] = np.bincount(data.codes, minlength=data.n_classes).tolist()
+    return found
 
 
 def worlds_text(number: int) -> str:

@@ -65,7 +65,7 @@ def verdict(found: Predictions, course: Course, data: IncompleteDataset) -> str:
         if found.until_sure:
             them = "the open one" if found.n_open == 1 else "the open ones"
         told += f" {_needed(course)} expected to settle {them}; "
-        told += f"{count(len(data.dirty_rows), 'row has', 'rows have')} holes."
+        told += f"{count(data.n_dirty_in_all, 'row has', 'rows have')} holes."
     return told
 
 
@@ -78,7 +78,9 @@ def key_numbers(
     numbers = [
         KeyNumber(percent(float(found.certain.mean())), "of the predictions are certain"),
         *_sure_number(found),
-        KeyNumber(f"{len(data.dirty_rows):,}", f"of {count(data.n_rows, 'row')} have holes now"),
+        KeyNumber(
+            f"{data.n_dirty_in_all:,}", f"of {count(data.n_rows_in_all, 'row')} have holes now"
+        ),
         KeyNumber(f"{data.n_worlds:,}" if exponent is None else "10", worlds, exponent),
     ]
     more = len(course.answers) - 1

@@ -109,13 +109,14 @@ def effort_of(state: State, *, progress: Shown = None) -> Effort:
             needed, at_least = _needed(start, last_first, droppable, follow)
         avoidable = _dropped(start, droppable, len(last_first), follow)
     answered = tuple(reversed(last_first))
-    open_rows = set(state.board.data.unpinned.dirty_rows.tolist())
+    given = state.board.data.unpinned
+    open_rows = set(given.dirty_rows.tolist())
     return Effort(
         answered,
         tuple(row for row in answered if row not in avoidable),
         tuple(row for row in answered if row in avoidable),
         None if needed is None else tuple(row for row in answered if row in needed),
-        len(open_rows.union(answered)),
+        len(open_rows.union(answered)) + given.n_dirty_in_all - len(open_rows),
         state.board.all_settled,
         at_least,
     )

@@ -183,8 +183,7 @@ class StreamedSession(SessionLooks):
             "n_jobs": n_jobs,
         }
         near = self._gathered(SPARE)
-        assert near.rows is not None
-        self._over = self._session(near, near.rows, SPARE, [])
+        self._over = self._session(near, near.some_rows, SPARE, [])
 
     # -- looking ---------------------------------------------------------------------------
 
@@ -197,6 +196,11 @@ class StreamedSession(SessionLooks):
     @property
     def near_rows(self) -> Ints:
         return self._over.rows.numbers
+
+    @property
+    def gathered(self) -> Any:
+        """A `CleaningSession` over the gathered rows in this state, which are its rows 0, 1, ..."""
+        return copy(self._over.session)
 
     @property
     def random_state(self) -> Any:
@@ -295,14 +299,12 @@ class StreamedSession(SessionLooks):
         def named(places: tuple[int, ...]) -> tuple[int, ...]:
             return tuple(map(self._row, places))
 
-        open_ = set(self._over.table.dataset.dirty_rows.tolist())
         return replace(
             found,
             answered=named(found.answered),
             kept=named(found.kept),
             avoidable=named(found.avoidable),
             needed=None if found.needed is None else named(found.needed),
-            n_rows=self.table.n_open + len(set(found.answered) - open_),
         )
 
     def write(self, folder: str | os.PathLike[str], *, progress: Shown = None) -> list[Path]:
@@ -320,7 +322,7 @@ class StreamedSession(SessionLooks):
         -------
         list of Path
         """
-        return write_files(self.table, self.known, folder, progress)
+        return write_files(self.table.files, self.table.columns, self.known, folder, progress)
 
     # -- what needs all rows ---------------------------------------------------------------
 
@@ -361,10 +363,10 @@ class StreamedSession(SessionLooks):
         return FileQuestion(question, row, *self.table.where(row))
 
     def _gathered(self, spare: int) -> NearRows:
-        most = min(self._model.n_neighbors + spare, self.table.n_rows)
-        wider = replace(self._model, n_neighbors=most)
         cluster = self._options.get("cluster")
-        return scanned(self.table, self._points, wider, self._n_jobs, self._progress, cluster)
+        return scanned(
+            self.table, self._points, self._model, spare, self._n_jobs, self._progress, cluster
+        )
 
     def _session(
         self, near: NearRows, rows: SomeRows, spare: int, answers: list[dict[str, Any]]
@@ -397,8 +399,7 @@ class StreamedSession(SessionLooks):
             ]
             spare = 2 * over.spare + 1
             near = self._gathered(spare)
-            assert near.rows is not None
-            rows = SomeRows.joined([over.rows, near.rows])
+            rows = SomeRows.joined([over.rows, near.some_rows])
             over = self._session(near, rows, spare, answers)
         return over
 

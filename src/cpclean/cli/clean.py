@@ -12,7 +12,6 @@ import click
 
 from cpclean.analysis.words import count
 from cpclean.cli.many_files import (
-    SPARE_ROWS,
     OpenedFiles,
     Places,
     is_many,
@@ -152,7 +151,7 @@ def clean(
     opened: Opened | OpenedFiles
     with working("Reading"):
         if many:
-            opened = files_given(training, validation, spare=SPARE_ROWS)
+            opened = files_given(training, validation, lasting=True)
         else:
             opened = open_given(training, validation, compared=True)
         task = opened.task
@@ -160,8 +159,6 @@ def clean(
     asking = WayOfAsking.of(sure, strategy, places.log)
     settings = {**asdict(asking), "budget": budget, "target_share": until}
     belongs = belongings(task, training, validation, asking)
-    if isinstance(opened, OpenedFiles):
-        belongs = {**belongs, "files": opened.table.mark.digest}
     with Journal(places.log, belongs) as journal:
         tell_level(asking, places.log)
         try:
@@ -186,10 +183,6 @@ def clean(
         summary = _end(kept.session, opened, places, filling)
         if not as_json:
             _tell(console, kept.session, summary)
-    if many:  # how new rows would fare is a question about all rows
-        if as_json:
-            print_text(json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
-        return
     _look_back(console, kept.session, summary, task, as_json)
 
 
@@ -286,9 +279,6 @@ def _greet(
 
     task, session, journal = opened.task, kept.session, kept.journal
     table = table_of(task)
-    n_rows, n_open = table.n_rows, len(table.dataset.dirty_rows)
-    if isinstance(opened, OpenedFiles):
-        n_rows, n_open = opened.table.n_rows, opened.table.n_open
     for words in journal.notes:
         note(words)
     tell_draws(task, training)
@@ -299,8 +289,9 @@ def _greet(
         else f"{_are(len(session.certain), f'of the rows of {validation.val}')} predicted"
     )
     console.print(
-        f"[bold]{escape(training.file)}[/]: {n_rows:,} rows with {len(table.names)} columns, "
-        f"{n_open:,} of them with holes; {escape(points)}."
+        f"[bold]{escape(training.file)}[/]: {table.dataset.n_rows_in_all:,} rows with "
+        f"{len(table.names)} columns, {table.dataset.n_dirty_in_all:,} of them with holes; "
+        f"{escape(points)}."
     )
     console.print(f"{progress(session)}.")
     if journal.resumed:
@@ -340,7 +331,7 @@ def _end(
     filled = filled_cells(session, table, task.row_names.tolist(), filling.fill, task.frame)
     n_filled = sum(map(len, filled.cells.values()))
     if isinstance(opened, OpenedFiles):
-        n_left = sum(opened.table.n_holes) - n_filled
+        n_left = sum(table.counts.n_holes) - n_filled
     else:
         features = opened.original.frame.columns.map(str).isin(table.names)
         n_left = int(opened.original.frame.loc[:, features].isna().to_numpy().sum()) - n_filled

@@ -78,14 +78,11 @@ def inspect(
     with working("Looking at the predictions"):
         level = level_of(sure)
         facts = looked_at(task, training, level)
-        if isinstance(opened, OpenedFiles):
-            facts = opened.facts(facts)
         tell_draws(task, training)
         tell_completions(task)
     accuracies = accuracies_of(opened, training, facts.accuracy)
     effects = effects_of(task, training, samples or samples_for(task), validation.seed, level)
     if isinstance(opened, OpenedFiles):
-        effects = opened.effects(effects)
         remarks = opened.remarks()
     else:
         remarks = column_remarks(task, training)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,8 +14,6 @@ from cpclean.cli.mistakes import Mistake, note, tell
 from cpclean.cli.options import Training, Validation
 
 if TYPE_CHECKING:
-    from cpclean.analysis.column_effects import ColumnEffect
-    from cpclean.analysis.summary import Summary
     from cpclean.data.streamed.streamed_table import StreamedTable
     from cpclean.data.task import Task
     from cpclean.intake.choices import Choices, PointsFile
@@ -23,9 +21,6 @@ if TYPE_CHECKING:
 
 # Rows of the files that points are compared with, to see whether they have the same columns.
 _HEAD = 1000
-# So many rows may leave a point by answers that are no candidates. The same in every run: answers
-# in the log name rows among those that are gathered.
-SPARE_ROWS = 32
 
 
 def is_many(file: str) -> bool:
@@ -38,7 +33,7 @@ def refuse_many(file: str) -> None:
     if is_many(file):
         raise Mistake(
             f"this command reads one file; {file!r} stands for several. "
-            "inspect, check, count, rank and clean take them.",
+            "inspect, check, count, rank, report, clean and serve take them.",
         )
 
 
@@ -48,28 +43,6 @@ class OpenedFiles:
 
     task: Task
     table: StreamedTable
-
-    def facts(self, facts: Summary) -> Summary:
-        """A summary of the rows that matter, with what is known of all rows."""
-        import numpy as np
-
-        table = self.table
-        majority = facts.majority
-        if self.task.labels is not None:
-            usual = table.classes[int(np.argmax(table.class_sizes))]
-            majority = float(np.mean(self.task.labels == usual))
-        return replace(
-            facts,
-            rows=table.n_rows,
-            rows_with_holes=table.n_dirty,
-            cells_missing=sum(table.n_holes),
-            majority=majority,
-        )
-
-    def effects(self, effects: Iterable[ColumnEffect]) -> list[ColumnEffect]:
-        """What cleaning columns would achieve, with the holes of all rows."""
-        holes = dict(zip(self.table.names, self.table.n_holes, strict=True))
-        return [replace(one, holes=holes[one.name]) for one in effects]
 
     def remarks(self) -> list[Note]:
         """What was decided about columns, if a person might decide differently."""
@@ -81,8 +54,12 @@ class OpenedFiles:
 
     def where(self, row: int) -> str:
         """Which file a row is in, in words after its number."""
-        file, number = self.table.where(row)
-        return f", row {number} of {os.path.basename(file)}"
+        return f", row {self.table.files.names([row])[0]}"
+
+    @property
+    def row_names(self) -> list[str]:
+        """Where the rows of the task are, in words after "row"."""
+        return self.table.files.names(self.task.row_names.tolist())
 
     def write(self, known: Mapping[int, Mapping[str, Any]], folder: str) -> None:
         """Write the cleaned files, with what is known about rows of the task."""
@@ -90,7 +67,7 @@ class OpenedFiles:
 
         names = self.task.row_names.tolist()
         named = {names[row]: values for row, values in known.items()}
-        write_files(self.table, named, folder, over=True)
+        write_files(self.table.files, self.table.columns, named, folder, over=True)
 
 
 @dataclass(frozen=True)
@@ -136,11 +113,12 @@ def open_files(
     points: PointsFile | None,
     *,
     for_session: bool,
-    spare: int = 0,
+    lasting: bool = False,
 ) -> OpenedFiles:
     """The task of some files: the rows that matter to the points, by their numbers in all files.
 
-    `spare` rows beyond the nearest are kept for each point, for answers that are no candidates.
+    With `lasting`, they are enough whatever is answered, as far as that can be had. They are the
+    same in every run: answers in a log name rows among them.
     """
     from cpclean.data.streamed.streamed_table import StreamedTable
     from cpclean.data.task import Task
@@ -148,7 +126,7 @@ def open_files(
     from cpclean.intake.open_task import noted
     from cpclean.intake.predicting import as_classes, rows_to_predict
     from cpclean.intake.source_file import SourceFile
-    from cpclean.queries.near_scan import checked_model, gather
+    from cpclean.queries.near_scan import checked_model, gather, gather_for_answers
 
     if points is None:
         raise Mistake(
@@ -182,9 +160,10 @@ def open_files(
             most = max(1, table.drawing.max_exact // EASIER)
             asked = table.points(found.frame, max_completions=most)
         model = checked_model(table, training.neighbors, training.metric)
-        near = gather(
-            table, asked, model.n_neighbors, model.metric, spare=spare, cluster=training.cluster
-        )
+        if lasting:
+            near = gather_for_answers(table, asked, model, cluster=training.cluster)
+        else:
+            near = gather(table, asked, model.n_neighbors, model.metric, cluster=training.cluster)
     about = [one for one in found.notes if one.code != "points_in_training"]  # of the head alone
     for one in [*notes, *about, *about_labels]:
         note(one)

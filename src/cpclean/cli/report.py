@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cpclean.analysis.words import percent
+from cpclean.cli.many_files import OpenedFiles, is_many
 from cpclean.cli.mistakes import Mistake
 from cpclean.cli.options import (
     STRATEGIES,
@@ -22,12 +23,13 @@ from cpclean.cli.options import (
 from cpclean.cli.output import check_writable, print_text, working
 from cpclean.cli.questions import progress
 from cpclean.cli.sessions import WayOfAsking, belongings, open_session, tell_completions, tell_draws
-from cpclean.cli.tasks import open_given
+from cpclean.cli.tasks import files_given, open_given
 from cpclean.cli.trials import trust_in
 
 if TYPE_CHECKING:
     from cpclean.cleaning.session import CleaningSession
     from cpclean.data.task import Task
+    from cpclean.intake.open_task import Opened
 
 _TYPED = "cpclean.cli.report.typed"
 
@@ -108,10 +110,10 @@ def report(
 ) -> None:
     """Write one HTML page: what is certain, what is not, and which rows to clean.
 
-    FILE is the training table, with missing values. The page shows where they are, which
-    predictions are certain, sure and open, a forecast of what more answers bring, the rows and
-    columns that matter most, accuracy if labels are known, and how to read all of it. It needs no
-    network and no other file.
+    FILE is the training table, with missing values, or a folder or pattern of many files. The page
+    shows where they are, which predictions are certain, sure and open, a forecast of what more
+    answers bring, the rows and columns that matter most, accuracy if labels are known, and how to
+    read all of it. It needs no network and no other file.
 
     \b
     Example:
@@ -122,8 +124,15 @@ def report(
     from cpclean.report.page import report as report_on
 
     _check_places(training, validation, _Files(out, log, truth))
+    opened: Opened | OpenedFiles
+    many = is_many(training.file)
+    if many and (truth or tried):
+        raise Mistake("--simulate and --trust are about one file; leave them out for several.")
     with working("Reading"):
-        opened = open_given(training, validation, compared=True)
+        if many:
+            opened = files_given(training, validation, lasting=True)
+        else:
+            opened = open_given(training, validation, compared=True)
         task = opened.task
         known = _truth(truth, training, task)
     with working(f"Looking at {len(task.point_names)} predictions"):
@@ -133,21 +142,27 @@ def report(
         tell_completions(task)
         if log is not None:
             _take_in(session, log, belongings(task, training, validation, asking))
-    found = trust_in(opened, training, validation, session.sure) if tried else None
+    found, row_names, command = None, task.row_names.tolist(), ""
+    if isinstance(opened, OpenedFiles):
+        row_names = opened.row_names
+    elif tried:
+        found = trust_in(opened, training, validation, session.sure)
+    if not isinstance(opened, OpenedFiles) and not opened.original.domains:
+        command = click.get_current_context().meta[_TYPED]
     with working("Looking ahead") as say:
         made = report_on(
             session,
             title=title or _name(training.file),
             interactive=not static,
             n_rows=rows,
-            row_names=task.row_names.tolist(),
+            row_names=row_names,
             point_names=task.point_names.tolist(),
             truth=known,
             n_random=runs,
             random_state=validation.seed,
             settings=_settings(training, validation),
             trust=found,
-            command="" if opened.original.domains else click.get_current_context().meta[_TYPED],
+            command=command,
             progress=lambda step: say(step[:1].upper() + step[1:]),
         )
     if out == "-":

@@ -73,7 +73,7 @@ def task_given(
 
 
 def files_given(
-    training: Training, validation: Validation, *, for_session: bool = True, spare: int = 0
+    training: Training, validation: Validation, *, for_session: bool = True, lasting: bool = False
 ) -> OpenedFiles:
     """Open a training table of several files; as `many_files.open_files` does it."""
     from cpclean.intake.choices import Choices, PointsFile
@@ -85,7 +85,9 @@ def files_given(
         points = PointsFile(source, _layout(source.suffix, training))
     kinds = kinds_of(training)
     choices = Choices(training.label, training.drop, kinds, null_tokens=training.null)
-    return open_files(training, validation, choices, points, for_session=for_session, spare=spare)
+    return open_files(
+        training, validation, choices, points, for_session=for_session, lasting=lasting
+    )
 
 
 def model_of(task: Task, training: Training) -> Model:

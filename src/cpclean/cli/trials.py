@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cpclean.cli.many_files import refuse_many
 from cpclean.cli.mistakes import INTERRUPTED, Mistake, note, tell
 from cpclean.cli.options import Training, Validation
 from cpclean.cli.output import drawn, for_people, print_text, terminal, working, write
@@ -54,6 +55,7 @@ def trust_of(
     """What trials on the complete rows of a training file find."""
     from cpclean.intake.open_task import Remark, noted
 
+    refuse_many(training.file)
     if "cells" in strategies:
         raise Mistake("--strategy cells needs --truth FILE; without it, rows are counted.")
     notes: list[Remark] = []

@@ -11,6 +11,7 @@
     exact_mean, ranks                  means and quartiles, the same however columns are split
     table, table_parts, row_options, column_report    IncompleteTable: the table as people see it
     streamed/, whole_facts             StreamedTable: the same of files larger than memory
+    row_counts                         how many rows are what, also if some of them are elsewhere
     row_order                          the rows of a table in another order
     incomplete, stored_rows, row_arrays            IncompleteDataset: all rows
     rows, given_rows, ragged           one row, cells, candidates, what users give

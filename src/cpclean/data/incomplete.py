@@ -324,7 +324,7 @@ class IncompleteDataset(StoredRows):
             self.drawing,
             self.row_names[numbers],
             self.space,
-            None if self.whole is None else self.whole.elsewhere(1),
+            None if self.whole is None else self.whole.elsewhere(),
         )
 
     def with_rows(self, rows: Mapping[int, StoredRow]) -> IncompleteDataset:

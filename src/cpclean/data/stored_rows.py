@@ -54,6 +54,16 @@ class StoredRows:
     def dirty_rows(self) -> Ints:
         return np.flatnonzero(self._arrays.n_cells)
 
+    @property
+    def n_rows_in_all(self) -> int:
+        """The rows of the table that these stand for."""
+        return self.n_rows if self.whole is None else self.whole.n_rows
+
+    @property
+    def n_dirty_in_all(self) -> int:
+        """Those of them that have more than one candidate."""
+        return len(self.dirty_rows) + (0 if self.whole is None else self.whole.n_other_open)
+
     @cached_property
     def n_worlds(self) -> int:
         sizes, times = np.unique(self._arrays.used_sizes(), return_counts=True)

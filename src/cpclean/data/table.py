@@ -38,6 +38,7 @@ from cpclean.data.repairs import (
     with_kinds_of_candidates,
 )
 from cpclean.data.row_arrays import RowArrays
+from cpclean.data.row_counts import RowCounts
 from cpclean.data.row_options import Options, TableOptions
 from cpclean.data.row_order import random_order, reordered
 from cpclean.data.rows import Bools, Floats, is_whole
@@ -200,6 +201,7 @@ class IncompleteTable:
     ) -> None:
         leaves = chosen_space(space)
         self.leaves = None if leaves is None else leaves.stated
+        self.all_rows: RowCounts | None = None
         limit, draws = usual_limits(leaves is not None)
         limit = limit if max_exact is None else max_exact
         draws = draws if n_draws is None else n_draws
@@ -351,13 +353,18 @@ class IncompleteTable:
         return in_space(self.options, np.array(inside))
 
     @cached_property
+    def counts(self) -> RowCounts:
+        """How many rows are what; of all rows, if those at hand were gathered from files."""
+        return self.all_rows or RowCounts.of(self.columns, self.holes, self.dataset)
+
+    @cached_property
     def report(self) -> tuple[ColumnReport, ...]:
         return tuple(
             ColumnReport(
                 column.name,
                 column.kind,
-                int(self.holes[:, number].sum()),
-                column.n_distinct,
+                self.counts.n_holes[number],
+                self.counts.n_distinct[number],
                 self.space.decisions[number],
             )
             for number, column in enumerate(self.columns)

@@ -11,6 +11,7 @@ from cpclean.data.columns import Column
 from cpclean.data.completions import ListedValues
 from cpclean.data.frames import FrameKind
 from cpclean.data.incomplete import IncompleteDataset
+from cpclean.data.row_counts import RowCounts
 from cpclean.data.row_options import TableOptions
 from cpclean.data.rows import Bools
 from cpclean.data.spaces.leaf_space import LeafSpace
@@ -32,3 +33,5 @@ class TableParts:
     dataset: IncompleteDataset
     column_values: ListedValues = field(default_factory=dict)
     leaves: LeafSpace | None = None
+    # Of all rows, if these stand for more than are at hand.
+    all_rows: RowCounts | None = None

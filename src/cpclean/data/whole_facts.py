@@ -31,6 +31,8 @@ class WholeFacts:
         How many rows beyond the nearest are at hand for each point; None if nobody has to ask.
     n_other_worlds : int
         In how many ways the rows elsewhere can be filled.
+    n_other_open : int
+        How many of the rows elsewhere have more than one candidate.
     """
 
     n_rows: int = 0
@@ -42,6 +44,7 @@ class WholeFacts:
     is_exact: bool = True
     spare: int | None = None
     n_other_worlds: int = 1
+    n_other_open: int = 0
 
     @classmethod
     def of(cls, arrays: RowArrays, smallest: float) -> WholeFacts:
@@ -68,12 +71,13 @@ class WholeFacts:
             self.is_exact and other.is_exact,
             self.spare,
             self.n_other_worlds * other.n_other_worlds,
+            self.n_other_open + other.n_other_open,
         )
 
     def uniform(self) -> WholeFacts:
         """The same if all values of a cell are equally likely."""
         return replace(self, lightest=1.0 / self.most_values)
 
-    def elsewhere(self, n_worlds: int) -> WholeFacts:
-        """The same with so many ways to fill the rows that are elsewhere."""
-        return replace(self, n_other_worlds=n_worlds)
+    def elsewhere(self, n_worlds: int = 1, n_open: int = 0) -> WholeFacts:
+        """The same with so many ways to fill the rows elsewhere, so many of which are open."""
+        return replace(self, n_other_worlds=n_worlds, n_other_open=n_open)

@@ -72,7 +72,7 @@ class Original:
         """
         text = self.text if self.text is not None and fits(self.text, self.frame) else None
         if text is not None and suffix in (".csv", ".tsv"):
-            made = text_with(text, self.frame, table, rows, known, self.domains)
+            made = text_with(text, self.frame, table.columns, rows, known, self.domains)
             if made is not None:
                 return Cleaned(made.for_suffix(suffix).content, made.encoding, True)
         return Cleaned(table_bytes(frame_with(self.frame, known, self._whole(text)), suffix))

@@ -8,20 +8,20 @@ complete, so that a full disk or Ctrl-C leaves no half of a file; the original f
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from cpclean.data.columns import Column
 from cpclean.data.streamed.csv_source import CsvSource
 from cpclean.data.streamed.parquet_source import ParquetSource
-from cpclean.data.streamed.pieces import Piece
-from cpclean.data.streamed.row_recipe import SomeRows
-from cpclean.data.streamed.streamed_table import StreamedTable
+from cpclean.data.streamed.pieces import Piece, TableSource
+from cpclean.data.streamed.table_files import TableFiles
 from cpclean.data.values import is_mark
-from cpclean.data.whole_facts import WholeFacts
 from cpclean.errors import CPCleanError, TableError
 from cpclean.intake.textfile import TextFile
 from cpclean.intake.writing import KnownCells, text_with
@@ -31,7 +31,8 @@ _COPIED = 1 << 22
 
 
 def write_files(
-    table: StreamedTable,
+    files: TableFiles,
+    columns: Sequence[Column],
     known: Mapping[int, Mapping[str, Any]],
     folder: str | os.PathLike[str],
     progress: Shown = None,
@@ -42,7 +43,9 @@ def write_files(
 
     Parameters
     ----------
-    table : StreamedTable
+    files : TableFiles
+    columns : sequence of Column
+        Those of the table; they say what whole columns are, whichever rows they have.
     known : dict from row to dict from column to value
         Rows are numbered as in the table of all files; values are as a person knows them.
     folder : path
@@ -56,27 +59,51 @@ def write_files(
     list of Path
         The files, in the order of the table.
     """
-    table.check()
-    into = Path(folder).expanduser()
-    targets = _targets(table, into, over)
-    cells = [_known_of(known, piece) for piece in table.pieces]
+    files.check()
+    targets = _targets(files, Path(folder).expanduser(), over)
+    cells = KnownOfFiles.of(files, columns, known)
     with progress_bar(len(targets), "writing files", shown=progress) as follow:
         for number, target in enumerate(targets):
-            own = {
-                piece: found
-                for piece, found in zip(table.pieces, cells, strict=True)
-                if piece.file == number
-            }
-            _write(table, number, own, target)
+            write_file(cells, number, target)
             follow(number + 1)
     return targets
 
 
-def _targets(table: StreamedTable, folder: Path, over: bool) -> list[Path]:
-    files = table.source.files
-    base = os.path.commonpath([os.path.dirname(one) for one in files])
-    targets = [folder / os.path.relpath(one, base or ".") for one in files]
-    same = [one for one, file in zip(targets, files, strict=True) if one.absolute() == Path(file)]
+@dataclass(frozen=True)
+class KnownOfFiles:
+    """What is known about the rows of files.
+
+    Attributes
+    ----------
+    files : TableFiles
+    columns : dict from name to Column
+    cells : dict from file number to dict from Piece to KnownCells
+        By places in the piece; for files in which a cell is known.
+    """
+
+    files: TableFiles
+    columns: Mapping[str, Column]
+    cells: Mapping[int, Mapping[Piece, KnownCells]]
+
+    @classmethod
+    def of(
+        cls,
+        files: TableFiles,
+        columns: Sequence[Column],
+        known: Mapping[int, Mapping[str, Any]],
+    ) -> KnownOfFiles:
+        """As `write_files` takes it."""
+        found: dict[int, dict[Piece, KnownCells]] = {}
+        for piece in files.source.pieces:
+            found.setdefault(piece.file, {})[piece] = _known_of(known, piece)
+        changed = {file: own for file, own in found.items() if any(own.values())}
+        return cls(files, {one.name: one for one in columns}, changed)
+
+
+def _targets(files: TableFiles, folder: Path, over: bool) -> list[Path]:
+    targets = [folder / name for name in files.short_names]
+    pairs = zip(targets, files.source.files, strict=True)
+    same = [one for one, file in pairs if one.absolute() == Path(file)]
     if same:
         raise TableError(
             f"the cleaned files must be in another folder than the original ones; {str(folder)!r} "
@@ -101,19 +128,19 @@ def _known_of(known: Mapping[int, Mapping[str, Any]], piece: Piece) -> KnownCell
     return found
 
 
-def _write(
-    table: StreamedTable, number: int, cells: Mapping[Piece, KnownCells], target: Path
-) -> None:
+def write_file(known: KnownOfFiles, number: int, target: Path) -> None:
+    """Write one of the files anew, whole or not at all."""
+    source, cells = known.files.source, known.cells.get(number)
     part = target.with_name(f".{target.name}.part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        if not any(cells.values()):
-            _copied(table, number, part)
-        elif isinstance(table.source, ParquetSource):
-            _parquet(table, table.source, number, cells, part)
+        if cells is None:
+            _copied(source, number, part)
+        elif isinstance(source, ParquetSource):
+            _parquet(known.columns, source, number, cells, part)
         else:
-            assert isinstance(table.source, CsvSource)
-            _text(table, table.source, number, cells, part)
+            assert isinstance(source, CsvSource)
+            _text(known, source, number, cells, part)
         os.replace(part, target)
     except OSError as problem:
         raise CPCleanError(
@@ -124,8 +151,7 @@ def _write(
         part.unlink(missing_ok=True)
 
 
-def _copied(table: StreamedTable, number: int, part: Path) -> None:
-    source = table.source
+def _copied(source: TableSource, number: int, part: Path) -> None:
     assert isinstance(source, ParquetSource | CsvSource)
     with source.filesystem.open_input_stream(source.files[number]) as old, part.open("wb") as new:
         while block := old.read(_COPIED):
@@ -136,7 +162,7 @@ def _copied(table: StreamedTable, number: int, part: Path) -> None:
 
 
 def _parquet(
-    table: StreamedTable,
+    columns: Mapping[str, Column],
     source: ParquetSource,
     number: int,
     cells: Mapping[Piece, KnownCells],
@@ -144,7 +170,6 @@ def _parquet(
 ) -> None:
     import pyarrow.parquet as pq  # type: ignore[import-untyped, unused-ignore]
 
-    columns = dict(zip(table.names, table.columns, strict=True))
     with source.opened(number) as file:
         about = file.metadata
         first_group = map(about.row_group(0).column, range(about.num_columns))
@@ -228,7 +253,7 @@ def _as_type(value: Any, kind: Any) -> Any:
 
 
 def _text(
-    table: StreamedTable,
+    known: KnownOfFiles,
     source: CsvSource,
     number: int,
     cells: Mapping[Piece, KnownCells],
@@ -236,29 +261,28 @@ def _text(
 ) -> None:
     with part.open("wb") as new:
         new.write(source.headers[number])
-        for content in _parts_of_text(table, source, number, cells):
+        for content in _parts_of_text(known, source, number, cells):
             new.write(content)
 
 
 def _parts_of_text(
-    table: StreamedTable, source: CsvSource, number: int, cells: Mapping[Piece, KnownCells]
+    known: KnownOfFiles, source: CsvSource, number: int, cells: Mapping[Piece, KnownCells]
 ) -> Iterator[bytes]:
     by_part = {piece.parts[0]: piece for piece in cells}
     header = source.headers[number]
     for at in range(len(source.parts[number]) - 1):
         piece = by_part.get(at)
         content = source.part(number, at)
-        known = {} if piece is None else cells[piece]
-        if piece is None or not known:
+        own = {} if piece is None else cells[piece]
+        if piece is None or not own:
             yield content[len(header) :]
             continue
-        lots = list(table.recipe.rows(piece))
-        rows = table.marked(SomeRows.joined(lots))
-        own = table.table_of(rows, WholeFacts())
+        (rows,) = known.files.reader.batches(piece, piece.n_rows)
+        columns = [replace(known.columns[one.name], values=one.values) for one in rows.columns]
         (frame,) = source.frames(piece, source.names, piece.n_rows)
         suffix = ".tsv" if source.files[number].lower().endswith(".tsv") else ".csv"
         text = TextFile(content, "\t" if suffix == ".tsv" else ",", suffix=suffix)
-        made = text_with(text, frame, own, (rows.numbers - piece.first).tolist(), known)
+        made = text_with(text, frame, columns, (rows.rows - piece.first).tolist(), own)
         if made is None:
             raise TableError(
                 f"known cells cannot be written into file {source.files[number]!r}: its cells are "

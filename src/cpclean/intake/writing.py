@@ -19,7 +19,6 @@ import numpy as np
 from cpclean.data.columns import Column
 from cpclean.data.moments import seconds
 from cpclean.data.nulls import is_null
-from cpclean.data.table import IncompleteTable
 from cpclean.intake.textfile import TextFile
 
 _WHOLE = re.compile(r"\s*[+-]?[0-9]+\s*")
@@ -60,7 +59,7 @@ def fits(text: TextFile, frame: Any) -> bool:
 def text_with(
     text: TextFile,
     frame: Any,
-    table: IncompleteTable,
+    columns: Sequence[Column],
     rows: Sequence[int],
     known: KnownCells,
     domains: bool = False,
@@ -75,10 +74,10 @@ def text_with(
     text : TextFile
     frame : pandas.DataFrame
         What was read from it, all columns included.
-    table : IncompleteTable
+    columns : sequence of Column
         Made of some rows and columns of the frame.
     rows : sequence of int
-        Where each row of the table stands in the frame.
+        Where each of their rows stands in the frame.
     known : dict from column to dict from row of the frame to value
     domains : bool
         Whether the file lists what cells can be, as `cpclean.data.domains` describes.
@@ -86,12 +85,12 @@ def text_with(
     if not fits(text, frame):
         return None
     names = [str(name) for name in frame.columns]
+    own = {column.name: column for column in columns}
     cells: dict[tuple[int, int], str] = {}
     for name, values in known.items():
         place = names.index(name)
-        column = table.columns[table.names.index(name)]
         seen = text.cells[place].iloc[1:].to_numpy()[np.asarray(rows)].tolist()
-        spelt = _spelling(column, seen, text.decimal, np.argsort(rows).tolist())
+        spelt = _spelling(own[name], seen, text.decimal, np.argsort(rows).tolist())
         for row, value in values.items():
             written = spelt(value)
             cells[row + 1, place] = _bracketed(written) if domains else written

@@ -19,7 +19,7 @@ from cpclean.queries.model import Model
 
 _HASH = "sha256:"
 # Settings that are left out where they are as usual, as before there was a choice.
-_LEFT_OUT = ("space", "max_exact", "draws", "order of rows")
+_LEFT_OUT = ("files", "space", "max_exact", "draws", "order of rows")
 
 
 def fingerprint(table: IncompleteTable, points: Any, **settings: Any) -> dict[str, Any]:
@@ -56,6 +56,7 @@ def fingerprint(table: IncompleteTable, points: Any, **settings: Any) -> dict[st
     return {
         "table": _hash([*(_content(column, order) for column in table.columns), labels]),
         "candidates": _hash(_candidates(table)),
+        **({"files": _hash([files.encode()])} if (files := table.counts.files) else {}),
         **({"order of rows": _hash([order.astype("<i8").tobytes()])} if moved else {}),
         "validation points": _hash(map(_content, validation)),
         **{name: one for name, one in chosen.items() if one != usual[name]},

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from cpclean.cluster.held import Held
+from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.points import Points
 from cpclean.data.rows import Floats, Ints
 from cpclean.data.streamed.pieces import Piece
@@ -30,12 +31,14 @@ from cpclean.data.table import IncompleteTable
 from cpclean.data.whole_facts import WholeFacts
 from cpclean.errors import QueryError
 from cpclean.progress_bar import Follow, Shown, progress_bar
-from cpclean.queries.gather import near_rows
-from cpclean.queries.geometry import METRICS
+from cpclean.queries.gather import around, near_rows
+from cpclean.queries.geometry import METRICS, ask
 from cpclean.queries.magnitudes import smallest_size
 from cpclean.queries.model import N_LEAVES, N_PLAIN, Metric, Model, hands_for
 
 _NO_FACTS = WholeFacts()
+# Rows beyond the nearest that are tried for answers of all kinds, one after the other.
+SPARE = (32, 256)
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,12 @@ class NearRows:
 
     rows: SomeRows | None = None
     facts: WholeFacts = _NO_FACTS
+
+    @property
+    def some_rows(self) -> SomeRows:
+        """The rows, of a table that has rows."""
+        assert self.rows is not None, "a table has rows"
+        return self.rows
 
 
 def scan(
@@ -185,21 +194,57 @@ def gather(
     """
     points = X if isinstance(X, Points) else table.points(X)
     model = checked_model(table, n_neighbors, metric)
-    wider = replace(model, n_neighbors=model.n_neighbors + spare)
-    found = scanned(table, points, wider, n_jobs, progress, cluster)
-    assert found.rows is not None, "a table has rows"
-    return table.table_of(found.rows, replace(found.facts, spare=spare))
+    found = scanned(table, points, model, spare, n_jobs, progress, cluster)
+    return table.table_of(found.some_rows, replace(found.facts, spare=spare))
 
 
-def scanned(
+def gather_for_answers(
     table: StreamedTable,
     points: Points,
     model: Model,
     n_jobs: int | None = None,
     progress: Shown = None,
     cluster: Any = None,
+) -> IncompleteTable:
+    """The rows that matter to some points, whatever is answered about them.
+
+    Rows without holes stay where they are. Where K of them are nearer to a point than all rows
+    that were left out can be, these never matter to it, even if every answer is a surprise. Rows
+    are gathered with more and more to spare until that is so around every point. If it never is,
+    because hardly a row of the table is complete, the spare rows are counted as answers come in.
+    """
+    for spare in SPARE:
+        found = scanned(table, points, model, spare, n_jobs, progress, cluster)
+        near = table.table_of(found.some_rows, found.facts)
+        if lasts(near.dataset, points, model, spare):
+            return near
+    return table.table_of(found.some_rows, replace(found.facts, spare=spare))
+
+
+def lasts(data: IncompleteDataset, points: Points, model: Model, spare: int) -> bool:
+    """Whether no answer about gathered rows can make rows matter that were left out."""
+    if data.n_rows == data.n_rows_in_all:
+        return True
+    complete = np.flatnonzero(data.arrays.n_cells == 0)
+    if len(complete) <= model.n_neighbors or data.n_rows <= model.n_neighbors + spare:
+        return False
+    query, fixed = ask(data, points, model), ask(data.take(complete), points, model)
+    reach = around(query, np.full(len(query.vectors), spare)).reach
+    # Strictly: at equal distances, a row that was left out may come first.
+    return bool((around(fixed, np.zeros(len(reach), dtype=np.int64)).reach < reach).all())
+
+
+def scanned(
+    table: StreamedTable,
+    points: Points,
+    model: Model,
+    spare: int = 0,
+    n_jobs: int | None = None,
+    progress: Shown = None,
+    cluster: Any = None,
 ) -> NearRows:
-    """The rows of all pieces that can be near some points."""
+    """The rows of all pieces that can be near some points, with so many to spare."""
+    model = replace(model, n_neighbors=min(model.n_neighbors + spare, table.n_rows))
     asked = Scan(table.recipe, tuple(table.pieces), points, model)
     numbers = np.arange(len(asked.pieces))
     if cluster is None:

@@ -46,7 +46,9 @@ def all_pictures(
         ),
     ]
     if found.missing is not None:
-        pictures += [holes(found.missing), patterns(found.missing)]
+        pictures.append(holes(found.missing))
+        if found.missing.together:
+            pictures.append(patterns(found.missing))
     if found.gains:
         pictures.append(gains(found.gains))
     if found.effects:

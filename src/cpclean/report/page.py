@@ -21,6 +21,7 @@ from cpclean.analysis.words import count, percent, shown, small
 from cpclean.classifier import CertainKNeighborsClassifier
 from cpclean.cleaning.session import CleaningSession
 from cpclean.cleaning.state import Record
+from cpclean.cleaning.streamed_session import StreamedSession
 from cpclean.data.frames import rows_of
 from cpclean.data.row_order import places_in_frame
 from cpclean.data.rows import Ints
@@ -38,7 +39,7 @@ MOST_PREDICTIONS = 500  # and of that of predictions
 
 
 def report(
-    subject: CleaningSession | CertainKNeighborsClassifier,
+    subject: CleaningSession | StreamedSession | CertainKNeighborsClassifier,
     path: str | os.PathLike[str] | None = None,
     *,
     X: Any = None,
@@ -62,7 +63,7 @@ def report(
 
     Parameters
     ----------
-    subject : CleaningSession or CertainKNeighborsClassifier
+    subject : CleaningSession or CertainKNeighborsClassifier, over a table in memory or of files
         What the page is about; it is not changed.
     path : str or Path, optional
         Where to save the page.
@@ -77,7 +78,8 @@ def report(
         How many of the rows that matter most are explained.
     row_names : sequence, optional
         What a reader calls each row, such as its number in a file. By default the number of the row
-        in the session, or in what a classifier was fitted to.
+        in the session, or in what a classifier was fitted to; for a session over files, the file
+        and the row in it.
     point_names : sequence, optional
         The same for the points that are predicted.
     truth : optional
@@ -116,6 +118,8 @@ def report(
     ('<!doctype html>', True)
     """
     session, numbers = _session(subject, X, y)
+    if isinstance(subject, StreamedSession) and row_names is None:
+        row_names = subject.table.files.names(subject.near_rows.tolist())
     if numbers is not None:
         # What is given is in the order of the rows that the classifier was fitted to.
         order = places_in_frame(numbers)
@@ -229,6 +233,8 @@ def _session(subject: Any, X: Any, y: Any) -> tuple[CleaningSession, Ints | None
         if X is not None or y is not None:
             raise CPCleanError("a session has its own validation points: leave out X and y.")
         return subject, None
+    if isinstance(subject, StreamedSession):
+        return _session(subject.gathered, X, y)
     if not isinstance(subject, CertainKNeighborsClassifier):
         raise CPCleanError(
             "a report is about a CleaningSession or a CertainKNeighborsClassifier; "

@@ -17,7 +17,9 @@ from cpclean.analysis.ranking import row_gains
 from cpclean.analysis.verdict_course import SECONDS, verdict_course
 from cpclean.classifier import CertainKNeighborsClassifier
 from cpclean.cleaning.session import CleaningSession
+from cpclean.cleaning.session_looks import SessionLooks
 from cpclean.cleaning.state import Record
+from cpclean.data.streamed.streamed_table import StreamedTable
 from cpclean.data.table import IncompleteTable
 from cpclean.errors import CPCleanError
 from cpclean.queries.sureness import LEVEL
@@ -93,7 +95,9 @@ def plot_certainty(
     return _shown(picture, dark=dark)
 
 
-def plot_holes(table: IncompleteTable | CleaningSession, *, dark: bool = False) -> Any:
+def plot_holes(
+    table: IncompleteTable | StreamedTable | CleaningSession, *, dark: bool = False
+) -> Any:
     """Where the holes of a table are: in which columns, and in which of them together.
 
     Examples
@@ -105,14 +109,15 @@ def plot_holes(table: IncompleteTable | CleaningSession, *, dark: bool = False) 
     >>> plot_holes(IncompleteTable(frame, label="y")).data[0].x
     (0.3333333333333333, 0.3333333333333333)
     """
-    found: Any = table.view.table if isinstance(table, CleaningSession) else table
-    if not isinstance(found, IncompleteTable):
+    found: Any = table.view.table if isinstance(table, SessionLooks) else table
+    if not isinstance(found, IncompleteTable | StreamedTable):
         raise CPCleanError(
             f"plot_holes needs an IncompleteTable; got {type(table).__name__}"
             f"{'' if found is table else ' over a dataset, which has no columns of a table'}."
         )
     holes = missing(found)
-    return _shown(compose.holes(holes), compose.patterns(holes), dark=dark)
+    pictures = [compose.holes(holes), *([compose.patterns(holes)] if holes.together else [])]
+    return _shown(*pictures, dark=dark)
 
 
 def plot_gains(session: CleaningSession, n: int = 20, *, dark: bool = False) -> Any:

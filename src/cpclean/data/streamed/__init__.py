@@ -4,6 +4,7 @@
     pieces                              files as one table, in pieces; what files are known by
     parquet_source, csv_source          the two formats
     row_batches                         rows of files as columns, some at a time
+    table_files                         where a row is, and whether files have changed
     first_look, rank_search, looks      what is learnt of the columns
     class_counts                        what priors are made of
     row_recipe                          what was learnt, applied to some rows

@@ -15,6 +15,7 @@ from cpclean.data.columns import Column
 from cpclean.data.exact_mean import ExactSum, exact_deviation
 from cpclean.data.labels import encode_labels
 from cpclean.data.nulls import is_token
+from cpclean.data.row_counts import Combinations, missing_together
 from cpclean.data.rows import Floats
 from cpclean.data.streamed.class_counts import ClassCounts
 from cpclean.data.streamed.first_look import ColumnTally, FirstLook
@@ -47,6 +48,8 @@ class Looked:
         Of each column.
     n_dirty : int
         Rows with a hole.
+    together : dict from columns to int, or None
+        As in `RowCounts`.
     empty : list of int
         Rows without any value; the first ones, if there are many.
     """
@@ -58,6 +61,7 @@ class Looked:
     n_rows: int
     n_holes: list[int]
     n_dirty: int
+    together: Combinations | None
     empty: list[int]
 
 
@@ -70,14 +74,17 @@ def looked_at(reader: BatchReader, memory: int, deviations: bool, progress: Show
     reader = replace(reader, kinds={**text_kinds, **reader.kinds})
     size = rows_at_once(memory, len(reader.names))
     look, n_dirty = FirstLook(len(reader.names), total), 0
+    together: Combinations | None = {}
     empty: list[int] = []
     with progress_bar(total, "looking at columns", shown=progress) as follow:
         for batch in read_all(reader, reader.source.pieces, size, follow):
             look.add(batch)
-            missing = [one.missing for one in batch.columns]
-            n_dirty += int(np.logical_or.reduce(missing).sum())
+            missing = np.column_stack([one.missing for one in batch.columns])
+            n_dirty += int(missing.any(axis=1).sum())
+            if together is not None:
+                together = missing_together(missing, together)
             if len(empty) < _EMPTY_TOLD:
-                empty += batch.rows[np.logical_and.reduce(missing)].tolist()
+                empty += batch.rows[missing.all(axis=1)].tolist()
     if not look.labels:
         raise TableError("no row has a label.")
     classes = encode_labels(objects(list(look.labels)))[1]
@@ -90,7 +97,7 @@ def looked_at(reader: BatchReader, memory: int, deviations: bool, progress: Show
     sizes = [tally.size for tally in look.tallies]
     holes = [tally.size - tally.n_observed for tally in look.tallies]
     of_class = [look.labels[one] for one in classes.tolist()]
-    return Looked(reader, columns, classes, of_class, sizes[0], holes, n_dirty, empty)
+    return Looked(reader, columns, classes, of_class, sizes[0], holes, n_dirty, together, empty)
 
 
 def _like(tally: ColumnTally) -> Column:

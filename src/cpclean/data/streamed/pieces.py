@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zlib
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -154,16 +153,3 @@ class TableSource(Protocol):
 def n_rows(source: TableSource) -> int:
     """The number of rows of all files."""
     return sum(piece.n_rows for piece in source.pieces)
-
-
-def piece_of(source: TableSource, row: int) -> Piece:
-    """The piece that a row is in."""
-    starts = [piece.first for piece in source.pieces]
-    return source.pieces[bisect_right(starts, row) - 1]
-
-
-def place_of(source: TableSource, row: int) -> tuple[str, int]:
-    """The file that a row is in, and its number there."""
-    piece = piece_of(source, row)
-    first = min(one.first for one in source.pieces if one.file == piece.file)
-    return source.files[piece.file], row - first

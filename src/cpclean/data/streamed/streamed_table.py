@@ -23,6 +23,7 @@ from cpclean.data.points import Points
 from cpclean.data.proposals import checked_options
 from cpclean.data.ragged import Ragged
 from cpclean.data.repairs import with_kinds_of_candidates
+from cpclean.data.row_counts import RowCounts
 from cpclean.data.row_options import TableOptions
 from cpclean.data.spaces.fitted_space import chosen_space
 from cpclean.data.spaces.leaf_space import LeafSpace
@@ -32,10 +33,11 @@ from cpclean.data.streamed.class_counts import ClassCounts, middles
 from cpclean.data.streamed.learning_rows import learnt_trees
 from cpclean.data.streamed.looks import counted, looked_at
 from cpclean.data.streamed.opening_files import open_source
-from cpclean.data.streamed.pieces import Piece, SourceMark, TableSource, piece_of, place_of
+from cpclean.data.streamed.pieces import Piece, SourceMark, TableSource
 from cpclean.data.streamed.refused import checked_repair, memory_limit
 from cpclean.data.streamed.row_batches import BatchReader
 from cpclean.data.streamed.row_recipe import RowRecipe, SomeRows
+from cpclean.data.streamed.table_files import TableFiles
 from cpclean.data.table import IncompleteTable, usual_limits
 from cpclean.data.table_parts import TableParts
 from cpclean.data.whole_facts import WholeFacts
@@ -183,6 +185,7 @@ class StreamedTable:
         self.columns, self.names = tuple(columns), reader.names
         self.classes, self.n_rows, self.n_holes = look.classes, look.n_rows, look.n_holes
         self.n_dirty, self.class_sizes = look.n_dirty, look.sizes
+        self.together = look.together
         options = self._options(repair, columns)
         self.column_values = listed_values(repair, columns, options)
         lists = _lists(options, len(columns))
@@ -229,6 +232,11 @@ class StreamedTable:
     def mark(self) -> SourceMark:
         return self.source.mark
 
+    @cached_property
+    def files(self) -> TableFiles:
+        """The files, without anything that was learnt of their rows."""
+        return TableFiles(self.recipe.reader)
+
     @property
     def pieces(self) -> tuple[Piece, ...]:
         """The rows in pieces that can be read one by one, also by other processes."""
@@ -250,6 +258,19 @@ class StreamedTable:
         return math.prod(int(size) ** count for size, count in pairs)
 
     @cached_property
+    def counts(self) -> RowCounts:
+        """How many rows of all files are what."""
+        return RowCounts(
+            n_rows=self.n_rows,
+            n_dirty=self.n_dirty,
+            n_holes=tuple(self.n_holes),
+            n_distinct=tuple(column.n_distinct for column in self.columns),
+            class_sizes=tuple(self.class_sizes),
+            together=self.together,
+            files=self.mark.digest,
+        )
+
+    @cached_property
     def report(self) -> tuple[ColumnReport, ...]:
         return tuple(
             ColumnReport(
@@ -264,7 +285,7 @@ class StreamedTable:
 
     def where(self, row: int) -> tuple[str, int]:
         """The file that a row is in, and its number there, counted from 0."""
-        return place_of(self.source, self._checked_row(row))
+        return self.files.where(row)
 
     def row(self, row: int) -> dict[str, Any]:
         """The raw values of a row, None where there is a hole; its part of the file is read."""
@@ -273,7 +294,7 @@ class StreamedTable:
 
     def rows(self, rows: Iterable[int]) -> SomeRows:
         """Some rows, in ascending order; the parts of the files that they are in are read."""
-        wanted = np.unique([self._checked_row(row) for row in rows])
+        wanted = np.unique([self.files.checked(row) for row in rows])
         parts = []
         for piece in self.pieces:
             own = wanted[(wanted >= piece.first) & (wanted < piece.first + piece.n_rows)]
@@ -291,10 +312,7 @@ class StreamedTable:
 
     def check(self, row: int | None = None) -> None:
         """Refuse files that have changed since the table was made: all, or the one of a row."""
-        if row is None:
-            self.mark.check(self.source.current_mark())
-        else:
-            self.source.check_file(piece_of(self.source, self._checked_row(row)).file)
+        self.files.check(row)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Out of a pickle, the table is that of the same files, or refused."""
@@ -331,8 +349,9 @@ class StreamedTable:
     def table_of(self, rows: SomeRows, whole: WholeFacts) -> IncompleteTable:
         """Some rows as a table that stands for this one; `rows_kept` has their numbers."""
         holes = np.column_stack([column.missing for column in rows.columns])
-        n_worlds = self.recipe.dataset(rows).n_worlds
-        data = self.recipe.dataset(rows, whole.elsewhere(self.n_worlds // n_worlds))
+        alone = self.recipe.dataset(rows)
+        others = self.n_worlds // alone.n_worlds, self.n_open - len(alone.dirty_rows)
+        data = self.recipe.dataset(rows, whole.elsewhere(*others))
         parts = TableParts(
             null_tokens=self.null_tokens,
             label=self.label,
@@ -345,6 +364,7 @@ class StreamedTable:
             dataset=data,
             column_values=self.column_values,
             leaves=self.leaves,
+            all_rows=self.counts,
         )
         return IncompleteTable.from_parts(parts, self.completer)
 
@@ -372,12 +392,6 @@ class StreamedTable:
             of_rows = [own.tolist() for own in lists[cell]]
             found[cell] = np.unique(np.concatenate([*map(middles, of_rows), middles(of_points)]))
         return found
-
-    def _checked_row(self, row: Any) -> int:
-        total = self.pieces[-1].first + self.pieces[-1].n_rows
-        if not isinstance(row, int | np.integer) or not 0 <= row < total:
-            raise UnknownRowError(f"row must be an int in [0, {total - 1}]; got {row!r}.")
-        return int(row)
 
     def __repr__(self) -> str:
         n_files = len(self.source.files)
