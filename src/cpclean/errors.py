@@ -6,6 +6,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterable
+from difflib import get_close_matches
 
 _PACKAGE = os.path.dirname(__file__) + os.sep
 
@@ -138,3 +139,22 @@ def offenders(found: Iterable[object], limit: int = 3) -> str:
     shown = list(found)
     text = ", ".join(str(one) for one in shown[:limit])
     return text if len(shown) <= limit else f"{text} and {len(shown) - limit} more"
+
+
+def near(name: str, names: Iterable[str]) -> str:
+    """What somebody may have meant who misspelt a name, as a question; "" if nothing is like it.
+
+    Capitals and what stands between words do not count.
+
+    >>> near("survive", ["Survived", "Sex", "Age"])
+    "Did you mean 'Survived'?"
+    """
+    plain: dict[str, str] = {}
+    for one in names:
+        plain.setdefault(_letters(one), one)
+    found = get_close_matches(_letters(name), list(plain), n=1, cutoff=0.7)
+    return f"Did you mean {plain[found[0]]!r}?" if found else ""
+
+
+def _letters(name: str) -> str:
+    return "".join(sign for sign in name.casefold() if sign.isalnum()) or name

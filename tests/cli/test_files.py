@@ -242,10 +242,20 @@ def test_validation_rows_that_all_have_holes(verb, files):
 @each_verb
 def test_a_column_of_another_kind_in_the_validation_rows(verb, files):
     _, _, val = frames()
-    val["income"] = [*val["income"].astype(str)[:-1], "much"]
+    val["income"] = "much"
     val.to_csv(files["val"], index=False)
     told = r"column 'income' is numeric in the training table, but here it is categorical and holds"
-    refused(asked(verb, files), rf"{told} 'much' in row {len(val) - 1}\. Convert it first")
+    refused(asked(verb, files), rf"{told} 'much' in row 0\. Convert it first")
+
+
+def test_a_cell_that_is_no_number_in_the_validation_rows(files):
+    _, _, val = frames()
+    val["income"] = [*val["income"].astype(str)[:-1], "much"]
+    val.to_csv(files["val"], index=False)
+    result = asked("check", files)
+    assert result.exit_code == 0, result.output
+    assert "val.csv' has numbers, written otherwise in 1 cell: 'much' (row" in result.stderr
+    assert "is taken as missing. To keep the column as text: --kind" in result.stderr
 
 
 @pytest.mark.parametrize("verb", ["inspect", "rank", "simulate"])

@@ -14,7 +14,7 @@ STATUS = Path("/proc/self/status")
 GROWTH = """
 import ctypes, sys, threading
 from pathlib import Path
-# No large pages: the kernel may put them in for small ones at any moment, with memory nobody asked for.
+# No large pages: the system may put them in for small ones at any moment.
 ctypes.CDLL(None).prctl(41, 1, 0, 0, 0)  # PR_SET_THP_DISABLE
 import numpy as np
 from cpclean import IncompleteDataset, expected_entropies, is_certain, world_shares

@@ -326,6 +326,7 @@ def _end(
     from cpclean.analysis.certain_words import Standing
     from cpclean.analysis.fill_words import fill_words
     from cpclean.cleaning.known_cells import filled_cells
+    from cpclean.data.domains import plain_frame
 
     task, table = opened.task, table_of(opened.task)
     filled = filled_cells(session, table, task.row_names.tolist(), filling.fill, task.frame)
@@ -333,8 +334,8 @@ def _end(
     if isinstance(opened, OpenedFiles):
         n_left = sum(table.counts.n_holes) - n_filled
     else:
-        features = opened.original.frame.columns.map(str).isin(table.names)
-        n_left = int(opened.original.frame.loc[:, features].isna().to_numpy().sum()) - n_filled
+        features = plain_frame(task.frame)[list(table.names)]
+        n_left = int(features.isna().to_numpy().sum()) - n_filled
     written = places.out if filled.cells or places.named else None
     if written is not None and isinstance(opened, OpenedFiles):
         opened.write(session.known, written)

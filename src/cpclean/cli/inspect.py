@@ -192,8 +192,7 @@ def _print(
     console.print(
         f"{facts.rows:,} training rows, {facts.rows_with_holes:,} with holes; {cells} "
         f"missing: {worlds}.\n"
-        f"{_verdicts(facts)}.\n"
-        f"Mean entropy: {facts.mean_entropy:.4f} nats."
+        f"{_verdicts(facts)}."
     )
     if accuracies:
         each = [f"{percent(one)} in the {space} space" for space, one in accuracies.items()]

@@ -126,11 +126,17 @@ def open_files(
     from cpclean.intake.open_task import noted
     from cpclean.intake.predicting import as_classes, rows_to_predict
     from cpclean.intake.source_file import SourceFile
+    from cpclean.intake.tidying import Tidying
     from cpclean.queries.near_scan import checked_model, gather, gather_for_answers
 
     if points is None:
         raise Mistake(
             "rows of several files cannot be held out: name the rows to predict, --val FILE."
+        )
+    if training.suspect or training.fold or training.bins or training.nothing:
+        raise Mistake(
+            "--suspect, --fold, --bins and --null COLUMN=TEXT are for one file; several files are "
+            "read as they are."
         )
     if training.domains:
         raise Mistake("--domains reads one file; several files cannot list what cells can be.")
@@ -152,7 +158,9 @@ def open_files(
             drop=training.drop,
         )
         trained = SourceFile(repr(training.file), ".csv", bytes)
-        found = rows_to_predict(_head(table), trained, choices, points)
+        numbers = frozenset(one.name for one in table.columns if one.kind == "numeric")
+        tidying = Tidying(choices, numbers)
+        found = rows_to_predict(_head(table), trained, tidying, points)
         labels, about_labels = as_classes(found, table.classes.tolist())
         if for_session:
             asked = table.session_points(found.frame)

@@ -50,6 +50,10 @@ class Training:
     encoding: str = "utf-8"
     decimal: str = "."
     drop_empty: bool = False
+    nothing: tuple[tuple[str, str], ...] = ()  # of --null, what is about one column
+    suspect: tuple[str, ...] = ()
+    fold: tuple[str, ...] = ()
+    bins: int | None = None
     max_exact: int | None = None
     draws: int | None = None
     cluster: str | None = None
@@ -106,13 +110,14 @@ def _training_options(command: Command, *, required: bool, paper: bool | None) -
     def training(**own: Any) -> Training:
         undecided = paper is None and own["space"] is None
         space = "" if undecided else _space(own["space"], own["metric"], bool(paper))
-        return Training(**{**own, "space": space})
+        plain, nothing = _nulls(own["null"])
+        return Training(**{**own, "space": space, "null": plain, "nothing": nothing})
 
     return _packed(
         command,
         "training",
         training,
-        [one.name for one in fields(Training)],
+        [one.name for one in fields(Training) if one.name != "nothing"],
         click.argument("file", **absent),
         click.option("--label", "-l", metavar="COLUMN", help="The label column.", **absent),
         *_model_options(PAPER_SPACE if paper else usual),
@@ -165,7 +170,8 @@ def _reading_options() -> list[Command]:
     return [
         click.option(
             "--null", multiple=True, metavar="TEXT",
-            help="Text that means a missing value, such as '?'; may be repeated.",
+            help="Text that means a missing value, such as '?', or COLUMN=TEXT if it does so in "
+            "one column, such as weight=-999; may be repeated.",
         ),
         click.option(
             "--kind", multiple=True, metavar="COLUMN=KIND",
@@ -180,6 +186,21 @@ def _reading_options() -> list[Command]:
         ),
         click.option(
             "--drop-empty", is_flag=True, help="Leave out rows with nothing but a label."
+        ),
+        click.option(
+            "--suspect", multiple=True, metavar="COLUMN=VALUE",
+            help="Doubt a value of a column, such as weight=0: these cells become holes that may "
+            "have this value or others; may be repeated.",
+        ),
+        click.option(
+            "--fold", multiple=True, metavar="COLUMN",
+            help="Take categories that differ in capitals and blanks alone for one; may be "
+            "repeated.",
+        ),
+        click.option(
+            "--bins", type=click.IntRange(2, 20), metavar="N",
+            help="Predict in which of N ranges a label of numbers is, with about as many rows in "
+            "each.",
         ),
         click.option(
             "--domains", is_flag=True,
@@ -216,6 +237,13 @@ def _draws_options() -> list[Command]:
             f"[default: {N_DRAWS}, or {N_DRAWS_LEAVES} among leaves]",
         ),
     ]  # fmt: skip
+
+
+def _nulls(given: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """Texts for nothing in all columns, and those in one column, by its name."""
+    parted = [text.partition("=") for text in given]
+    in_all = tuple(text for text, (_, sign, _) in zip(given, parted, strict=True) if not sign)
+    return in_all, tuple((column, text) for column, sign, text in parted if sign)
 
 
 def _space(given: str | None, metric: str | None, paper: bool) -> str:

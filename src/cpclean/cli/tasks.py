@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # Remarks on columns that are told before anything is computed: such a column takes much time, and
 # says nothing about a new row.
-AT_ONCE = ("row_number", "identifier")
+AT_ONCE = ("row_number", "identifier", "free_text")
 # Points by which spaces are compared beside other work; `inspect` takes all.
 MOST_COMPARED = 500
 PAPER_SETTING = "--space plain --neighbors 3 --prior uniform is the paper's setting"
@@ -134,8 +134,11 @@ def column_remarks(task: Task, training: Training) -> list[Note]:
     table = task.table
     assert table is not None, "files contain tables"
     kinds = {name: kind for name, kind in kinds_of(training).items() if name in table.names}
-    columns = columns_from(plain_frame(task.frame)[list(table.names)], kinds, training.null)
-    return column_notes(columns, {one.name: one.decision for one in table.report})
+    frame = plain_frame(task.frame)
+    columns = columns_from(frame[list(table.names)], kinds, training.null)
+    labels = frame[training.label].astype(object).where(frame[training.label].notna(), None)
+    decisions = {one.name: one.decision for one in table.report}
+    return column_notes(columns, decisions, labels.tolist())
 
 
 def choices_of(training: Training) -> Choices:
@@ -155,6 +158,10 @@ def choices_of(training: Training) -> Choices:
         space=training.space,
         drop_unlabelled=training.drop_unlabelled,
         drop_empty=training.drop_empty,
+        nothing=training.nothing,
+        suspects=suspects_of(training),
+        fold=training.fold,
+        bins=training.bins,
         max_exact=training.max_exact,
         n_draws=training.draws,
     )
@@ -165,6 +172,7 @@ def read_frame(file: str, training: Training) -> Any:
     from cpclean.data.domains import plain_frame
     from cpclean.intake.checking import check_width
     from cpclean.intake.source_file import SourceFile
+    from cpclean.intake.tidying import Tidying
 
     source = SourceFile.at(file)
     layout = _layout(source.suffix, training)
@@ -172,7 +180,7 @@ def read_frame(file: str, training: Training) -> Any:
         layout, null_tokens=training.null, kinds=kinds_of(training), domains=training.domains
     )
     check_width(plain_frame(found), source, layout)
-    return plain_frame(found)
+    return Tidying(choices_of(training)).of(plain_frame(found))[0]
 
 
 def _layout(suffix: str, training: Training) -> Layout | None:
@@ -183,6 +191,17 @@ def _layout(suffix: str, training: Training) -> Layout | None:
     if kind is None:
         return None
     return Layout(training.sep or usual_sep(kind), training.encoding, training.decimal)
+
+
+def suspects_of(training: Training) -> tuple[tuple[str, str], ...]:
+    """The cells that are doubted, by column and value."""
+    found = []
+    for text in training.suspect:
+        column, _, value = text.partition("=")
+        if not column or not value:
+            raise Mistake(f"--suspect must be COLUMN=VALUE, such as weight=0; got {text!r}.")
+        found.append((column, value))
+    return tuple(found)
 
 
 def kinds_of(training: Training) -> dict[str, str]:

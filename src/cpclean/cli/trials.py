@@ -16,6 +16,7 @@ from cpclean.cli.tasks import choices_of, kinds_of, read_frame
 if TYPE_CHECKING:
     from cpclean.analysis.trust_words import TrustFindings
     from cpclean.intake.open_task import Opened
+    from cpclean.intake.tidying import Tidying
 
 
 def refuse_without_truth(**given: Any) -> None:
@@ -60,9 +61,9 @@ def trust_of(
         raise Mistake("--strategy cells needs --truth FILE; without it, rows are counted.")
     notes: list[Remark] = []
     with working("Reading"), noted(notes):
-        frame, points = _rows(training), None
+        (frame, tidying), points = _rows(training), None
         if validation.val is not None:
-            points = read_frame(validation.val, training)
+            points = tidying.of(read_frame(validation.val, training))[0]
     for one in notes:
         note(one)
     return _tried(frame, points, training, validation, strategies, n_trials, sure)
@@ -72,13 +73,14 @@ def trust_in(
     opened: Opened, training: Training, validation: Validation, sure: float | None
 ) -> TrustFindings:
     """The same for a file that is open already: the rows of it that play a part."""
+    from cpclean.data.domains import plain_frame
     from cpclean.intake.sentences import refusal
 
     task, original = opened.task, opened.original
     if original.domains:
         raise refusal("trust_domains")
     numbers = [*task.row_names.tolist(), *(task.point_names.tolist() if opened.held_out else ())]
-    frame = original.frame.drop(columns=list(choices_of(training).drop))
+    frame = plain_frame(task.frame).drop(columns=list(choices_of(training).drop))
     points = None if opened.held_out else task.raw_points
     return _tried(frame.iloc[sorted(numbers)], points, training, validation, sure=sure)
 
@@ -117,24 +119,26 @@ def _tried(
     )
 
 
-def _rows(training: Training) -> Any:
-    """The rows and columns of the training file that play a part."""
+def _rows(training: Training) -> tuple[Any, Tidying]:
+    """The rows and columns of the training file that play a part, and how they were tidied."""
     from cpclean.data.domains import DomainTable
     from cpclean.intake.checking import check_columns, check_rows
     from cpclean.intake.open_task import read_whole
     from cpclean.intake.sentences import refusal
     from cpclean.intake.source_file import SourceFile
+    from cpclean.intake.tidying import tidied
 
     source, choices = SourceFile.at(training.file), choices_of(training)
     given = read_whole(source, choices)
     if isinstance(given, DomainTable):
         raise refusal("trust_domains")
     check_columns(given, choices)
-    frame = given.drop(columns=list(choices.drop))
+    frame, about_cells, tidying = tidied(given.drop(columns=list(choices.drop)), choices)
     left_out = check_rows(frame, source, choices)
-    for one in left_out:
+    for one in (*about_cells, *left_out):
         note(one)
-    return frame.drop(index=frame.index[[row for one in left_out for row in one.rows]])
+    gone = [row for one in left_out for row in one.rows]
+    return frame.drop(index=frame.index[gone]), tidying
 
 
 def _tell(found: TrustFindings, format_: str | None, out: str | None) -> None:

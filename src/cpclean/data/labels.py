@@ -12,7 +12,7 @@ from cpclean.data.coding import are_none, coded, exactly_coded, objects
 from cpclean.data.columns import Column
 from cpclean.data.nulls import is_null, is_token
 from cpclean.data.rows import listed
-from cpclean.errors import DataError, TableError, offenders
+from cpclean.errors import DataError, TableError, near, offenders
 
 
 def encode_labels(labels: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any]]:
@@ -91,7 +91,8 @@ def split_label(
     found = [column for column in columns if column.name == label]
     if not found:
         names = offenders((repr(column.name) for column in columns), 8)
-        raise TableError(f"there is no label column {label!r}; the columns are {names}.")
+        meant = near(label, (column.name for column in columns))
+        raise TableError(f"there is no label column {label!r}; the columns are {names}.", meant)
     labels = objects(found[0].all_shown(found[0].values))
     rest = [column for column in columns if column.name != label]
     if not rest:

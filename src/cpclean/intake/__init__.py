@@ -6,8 +6,9 @@
     layout, reading, formats            how text files are written; files to frames, frames to files
     checking, holding, predicting       what is refused; rows held out; rows to predict
     same_rows                           rows that are in two files
-    notes, remarks                      what there is to say about a file
-    saying, sentences                   how it is said to each reader
+    tidying, odd_numbers                numbers among odd cells, doubted cells, spellings, ranges
+    notes, remarks, doubts              what there is to say about a file
+    saying, sentences, doubt_sentences  how it is said to each reader
     typed_values, typed_repairs         values and candidates that a person types
     cleaned_files                       the cleaned files of a table that is larger than memory
     textfile, writing, cleaned          the cleaned table, with every other byte as it was

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cpclean.errors import offenders
+from cpclean.errors import near, offenders
 from cpclean.intake.choices import MIN_ROWS_OF_LEAVES, MOST_COLUMNS, Choices
 from cpclean.intake.layout import Layout
 from cpclean.intake.notes import Note
@@ -15,6 +15,8 @@ from cpclean.intake.source_file import SourceFile
 
 # From so many rows on, numbers that nearly all differ are measurements rather than labels.
 MIN_MEASURED = 10
+# Whole numbers are, too, if they are more than so many.
+MOST_WHOLE = 30
 _NAMED = 8  # columns that are listed
 # Of so many rows, so large a share that equal others: then ties decide predictions.
 MIN_SORTED, MIN_EQUAL = 30, 0.1
@@ -35,11 +37,12 @@ def check_columns(frame: Any, choices: Choices) -> None:
     names = [str(name) for name in frame.columns]
     listed = offenders(map(repr, names), _NAMED)
     if absent := [name for name in choices.drop if name not in names]:
-        raise refusal("not_there", absent[0], names=listed)
+        raise refusal("not_there", absent[0], names=listed, near=near(absent[0], names))
     if choices.label in choices.drop:
         raise refusal("label_dropped", choices.label, label=choices.label)
     if choices.label not in names:
-        raise refusal("no_label", label=choices.label, names=listed)
+        meant = near(choices.label, names)
+        raise refusal("no_label", label=choices.label, names=listed, near=meant)
     if len(names) - len(set(choices.drop)) < 2:
         raise refusal("only_label", label=choices.label)
 
@@ -108,10 +111,12 @@ def _check_classes(labels: Any, source: SourceFile) -> None:
     import pandas as pd
 
     known = labels.dropna()
-    if not pd.api.types.is_float_dtype(known) or len(known) < MIN_MEASURED:
+    types = pd.api.types
+    if not types.is_numeric_dtype(known) or types.is_bool_dtype(known):
         return
-    distinct = known.nunique()
-    if bool((known % 1 != 0).any()) and distinct > len(known) / 2:
+    distinct, whole = known.nunique(), not bool((known % 1 != 0).any())
+    most = max(MOST_WHOLE, len(known) / 10) if whole else len(known) / 2
+    if len(known) >= MIN_MEASURED and distinct > most:
         raise refusal(
             "measured", str(labels.name), file=source.called, distinct=distinct, count=len(known)
         )

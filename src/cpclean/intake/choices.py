@@ -48,6 +48,15 @@ class Choices:
         Whether rows without a label are left out; otherwise they are refused.
     drop_empty : bool
         The same for rows with nothing but a label.
+    nothing : tuple of (column, text)
+        Texts, numbers or days that stand for nothing in one column.
+    suspects : tuple of (column, text)
+        The same of values that are doubted: such a cell is a hole, and the value one of its
+        candidates. In rows to predict it stays as it is.
+    fold : tuple of str
+        Columns in which spellings that differ in case and blanks alone are one category.
+    bins : int, optional
+        Predict in which of so many ranges the label is, each with about as many rows.
     max_exact, n_draws, seed : int
         Rows with more candidates than `max_exact` are represented by so many draws, by this seed;
         rows to predict beyond a fifth of it, because each completion costs a look at the table.
@@ -65,6 +74,10 @@ class Choices:
     space: str = "plain"
     drop_unlabelled: bool = False
     drop_empty: bool = False
+    nothing: tuple[tuple[str, str], ...] = ()
+    suspects: tuple[tuple[str, str], ...] = ()
+    fold: tuple[str, ...] = ()
+    bins: int | None = None
     max_exact: int | None = None
     n_draws: int | None = None
     seed: int = 0

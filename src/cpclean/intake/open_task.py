@@ -30,6 +30,7 @@ from cpclean.intake.notes import Note
 from cpclean.intake.predicting import RowsToPredict, as_classes, rows_to_predict
 from cpclean.intake.sentences import refusal
 from cpclean.intake.source_file import SourceFile
+from cpclean.intake.tidying import cells, tidied
 from cpclean.intake.typed_repairs import typed_repairs
 
 # Notes of our own, and warnings of rooms that know nothing of files.
@@ -103,14 +104,15 @@ def open_task(
         given = read_whole(source, choices)
         whole = plain_frame(given)
         check_columns(whole, choices)
-        frame = whole.drop(columns=list(choices.drop))
+        frame, about_cells, tidying = tidied(whole.drop(columns=list(choices.drop)), choices)
         left_out = check_rows(frame, source, choices)
-        notes += left_out
-        found = rows_to_predict(frame, source, choices, to_predict)
+        notes += [*about_cells, *left_out]
+        found = rows_to_predict(frame, source, tidying, to_predict)
         gone = [row for note in left_out for row in note.rows]
         gone += found.numbers.tolist() if found.held_out else []
         rest = np.setdiff1d(np.arange(len(frame)), np.array(gone, dtype=np.int64))
-        read = _Read(given, frame, rest, found, for_session)
+        used_whole = whole.assign(**{name: frame[name] for name in frame.columns})
+        read = _Read(given, used_whole, frame, rest, found, for_session)
         without = leaves_notes(frame[choices.label].iloc[rest], choices)
         used = replace(choices, space="plain") if without else choices
         task, about_labels = _task(read, used)
@@ -132,6 +134,7 @@ class _Read:
     """What a task is made of: the file as it was given, what is left of it, and the points."""
 
     given: Any
+    whole: Any  # all columns, those that are used as they are used
     frame: Any
     rest: Ints
     found: RowsToPredict
@@ -155,7 +158,7 @@ def _task(read: _Read, choices: Choices) -> tuple[Task, list[Note]]:
         labels,
         row_names=read.rest[table.rows_kept],
         point_names=found.numbers,
-        frame=read.given,
+        frame=read.given if isinstance(read.given, DomainTable) else read.whole,
     )
     return replace(task, raw_points=found.frame), about_labels
 
@@ -176,11 +179,13 @@ def _table(read: _Read, choices: Choices) -> IncompleteTable:
         repairs = typed_repairs(columns, choices) or (
             choices.repairs if isinstance(choices.repairs, str) else "default"
         )
+    used = frame if len(rest) == len(frame) else frame.iloc[rest]
     table = IncompleteTable(
-        frame if len(rest) == len(frame) else frame.iloc[rest],
+        used,
         label=choices.label,
         repairs=repairs,
         prior=choices.prior,
+        suspects=_suspects(used, choices),
         kinds=kinds,
         null_tokens=choices.null_tokens,
         space="plain" if choices.space == "plain" else LeafSpace(choices.space, n_jobs=-1),
@@ -191,6 +196,15 @@ def _table(read: _Read, choices: Choices) -> IncompleteTable:
     )
     # Among leaves many rows tie, and files are often sorted by their label.
     return table if choices.space == "plain" else table.shuffled()
+
+
+def _suspects(frame: Any, choices: Choices) -> Any:
+    """Where features are doubted, as a frame of truths; None if none is."""
+    found = cells(frame, choices.suspects)
+    if not found:
+        return None
+    mask = frame.drop(columns=choices.label).notna() & False
+    return mask.assign(**found)
 
 
 @contextmanager

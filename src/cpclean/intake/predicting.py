@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from cpclean.intake.notes import Note
 from cpclean.intake.same_rows import rows_in_both
 from cpclean.intake.sentences import refusal
 from cpclean.intake.source_file import SourceFile
+from cpclean.intake.tidying import Tidying
 
 
 @dataclass(frozen=True)
@@ -41,12 +42,12 @@ class RowsToPredict:
 
 
 def rows_to_predict(
-    frame: Any, source: SourceFile, choices: Choices, given: ToPredict
+    frame: Any, source: SourceFile, tidying: Tidying, given: ToPredict
 ) -> RowsToPredict:
-    """The rows that a table is to predict; the frame is without the columns that are dropped."""
+    """The rows that a table is to predict; the frame is tidied, without dropped columns."""
     if isinstance(given, HoldOut):
-        return _held_out(frame, source, choices, given)
-    return _of_file(frame, source, choices, given)
+        return _held_out(frame, source, tidying.choices, given)
+    return _of_file(frame, source, tidying, given)
 
 
 def _held_out(frame: Any, source: SourceFile, choices: Choices, given: HoldOut) -> RowsToPredict:
@@ -81,9 +82,9 @@ def _about_held(held: Ints, with_holes: Bools, usable: Bools) -> tuple[Note, ...
     return told, Note("held_out_differs", values={**told.values, **there})
 
 
-def _of_file(frame: Any, trained: SourceFile, choices: Choices, given: PointsFile) -> RowsToPredict:
+def _of_file(frame: Any, trained: SourceFile, tidying: Tidying, given: PointsFile) -> RowsToPredict:
     """All rows of another file, in its order."""
-    source = given.source
+    source, choices = given.source, tidying.choices
     read = source.read(
         given.layout,
         null_tokens=choices.null_tokens,
@@ -93,12 +94,13 @@ def _of_file(frame: Any, trained: SourceFile, choices: Choices, given: PointsFil
     found = plain_frame(read)
     check_width(found, source, given.layout)
     found = found.drop(columns=[name for name in found.columns if str(name) in choices.drop])
+    found, about_cells = tidying.of(found)
     check_finite(found, source)
     labels, column = None, found.get(choices.label)
     features = frame.drop(columns=choices.label)
     points = _aligned(found.drop(columns=choices.label, errors="ignore"), features, source, trained)
     about = {"file": source.called, "total": len(found)}
-    notes = _about_holes(points, features, about)
+    notes = [*_of(source, about_cells), *_about_holes(points, features, about)]
     if column is not None:
         known = column.notna()
         labels = column.to_numpy() if known.all() else None
@@ -111,6 +113,11 @@ def _of_file(frame: Any, trained: SourceFile, choices: Choices, given: PointsFil
     return RowsToPredict(
         points, np.arange(len(points)), labels, source.called, False, tuple(notes), listed
     )
+
+
+def _of(source: SourceFile, notes: list[Note]) -> list[Note]:
+    """Notes on cells that say which file they are about."""
+    return [replace(one, values={**one.values, "where": f" of {source.called}"}) for one in notes]
 
 
 def _aligned(points: Any, features: Any, source: SourceFile, trained: SourceFile) -> Any:

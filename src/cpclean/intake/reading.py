@@ -22,7 +22,8 @@ from cpclean.data.frames import check_names, pandas_module, series_of
 from cpclean.data.nulls import stripped, token_numbers
 from cpclean.errors import TableError, TableWarning, offenders, warn_caller
 from cpclean.intake.notes import IntakeError
-from cpclean.intake.sentences import refusal
+from cpclean.intake.odd_numbers import with_numbers
+from cpclean.intake.sentences import parts, refusal
 
 _FORMATS = {".parquet": "parquet", ".xlsx": "excel"}
 _KINDS = {"csv": "a CSV", "parquet": "a Parquet", "excel": "an Excel"}
@@ -58,6 +59,10 @@ def read_csv(
         "numeric", "categorical", "boolean", "date" or "duration", where another is detected. A
         "categorical" column keeps its text, such as "007", and all digits of whole numbers beyond
         2**53, which pandas rounds beside empty cells.
+
+        Columns of numbers in which a few cells are written as something else stay numbers: "45 mm"
+        and "1,234" are read where that is safe, "unknown" and "<5" are null, and a warning names
+        them. Columns whose kind is named are not looked at.
     **pandas_options
         For `pandas.read_csv`; with domains only those about separators, quotes and encoding.
 
@@ -73,7 +78,9 @@ def read_csv(
     ([40.0, nan], [True, False])
     """
     file, tokens = _file("csv", path_or_buffer), stripped(null_tokens)
-    return _separated(file, pandas_options, tokens, kinds or {}, domains)
+    sep = pandas_options.get("sep") or pandas_options.get("delimiter") or ","
+    read = _separated(file, pandas_options, tokens, kinds or {}, domains)
+    return read if domains else _numbered(read, kinds or {}, sep)
 
 
 def read_table(
@@ -97,7 +104,17 @@ def read_table(
         )
     _check_suffix(suffix, repr(os.fspath(path)), domains)
     file = _file(_FORMATS[suffix], path)
-    return _plain(file, pandas_options, stripped(null_tokens), kinds or {})
+    read = _plain(file, pandas_options, stripped(null_tokens), kinds or {})
+    return _numbered(read, kinds or {}, ",")
+
+
+def _numbered(frame: Any, kinds: Mapping[str, str], sep: str) -> Any:
+    """A frame with numbers where they are meant, and warnings about cells that are none."""
+    made, notes = with_numbers(frame, kinds, (), sep)
+    for one in notes:
+        what, way_out = parts(one, "python")
+        warn_caller(TableWarning(what, way_out, field="kinds", column=one.column))
+    return made
 
 
 def read_content(

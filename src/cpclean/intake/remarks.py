@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from cpclean.data.columns import Column
 from cpclean.data.decisions import DOUBTS, IGNORED, Decision
 from cpclean.intake.choices import MAYBE_NULL
+from cpclean.intake.doubts import doubts
 from cpclean.intake.notes import Note
 
 # What text looks like that was perhaps meant otherwise.
@@ -19,7 +21,9 @@ _LOOKS = {
 
 
 def column_notes(
-    columns: Iterable[Column], decisions: Mapping[str, Decision] | None = None
+    columns: Iterable[Column],
+    decisions: Mapping[str, Decision] | None = None,
+    labels: Any = None,
 ) -> list[Note]:
     """Notes about feature columns.
 
@@ -29,11 +33,17 @@ def column_notes(
         Of the whole file: a row number is hard to recognise once rows are held out.
     decisions : dict from column to Decision, optional
         What the table that was made of them has decided.
+    labels : sequence, optional
+        The label of each row of the file, None where there is none.
     """
     columns = list(columns)
     found = [note for column in columns for note in _maybe_null(column)]
     found += [note for column in columns if (note := _misread(column)) is not None]
+    found += doubts(columns, labels)
+    prose = {note.column for note in found if note.code == "free_text"}
     for column in columns:
+        if column.name in prose:
+            continue
         decision = (decisions or {}).get(column.name, column.decision)
         code = decision.code if decision.code in IGNORED else column.decision.code
         if code in (*IGNORED, *DOUBTS):

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from cpclean.errors import CPCleanError, TableWarning, offenders
+from cpclean.intake.doubt_sentences import DOUBTED
 from cpclean.intake.notes import IntakeError, Note
 from cpclean.intake.saying import Saying, everywhere
 
@@ -102,6 +103,8 @@ _FILES = {
 _COLUMNS = {
     "no_label": Saying(
         "there is no label column {label!r}; the columns are {names}.",
+        "{near}",
+        "{near}",
         page_what="choose the label column: what the others are to predict.",
         field="label",
     ),
@@ -111,16 +114,19 @@ _COLUMNS = {
         field="label",
     ),
     "not_there": everywhere(
-        "there is no column {column!r} to drop; the columns are {names}.", field="drop"
+        "there is no column {column!r} to drop; the columns are {names}.", "{near}", field="drop"
     ),
     "only_label": Saying(
         "besides the label {label!r} a table needs at least one column.",
         page_what="besides the label, at least one column has to stay.",
         field="label",
     ),
-    "measured": everywhere(
+    "measured": Saying(
         "the label column {column!r} of {file} has {distinct:,} different numbers in {count:,} "
         "rows, as measurements do. What is predicted is one of a few labels.",
+        "Name another column, or put ranges such as low and high in its place, for instance with "
+        "pandas.qcut.",
+        "Name another column, or predict in which of three ranges it is: --bins 3.",
         "Name another column, or put ranges such as low and high in its place.",
         field="label",
     ),
@@ -375,7 +381,9 @@ _DOUBTS = {
     "many_categories": _doubt("has many categories: {distinct:,}"),
 }
 
-SAYINGS: dict[str, Saying] = {**_FILES, **_COLUMNS, **_ROWS, **_REMARKS, **_TRUST, **_DOUBTS}
+SAYINGS: dict[str, Saying] = {
+    **_FILES, **_COLUMNS, **_ROWS, **_REMARKS, **_TRUST, **_DOUBTS, **DOUBTED
+}  # fmt: skip
 
 # What rooms that know nothing of terminals and pages call a field, and what readers call it.
 _NAMES: dict[str, dict[str, str]] = {
@@ -455,6 +463,9 @@ def _values(note: Note) -> Mapping[str, Any]:
         "column": note.column,
         "rows": offenders(note.rows),
         "date": f"{note.column}=date",
+        "category": f"{note.column}=categorical",
+        "near": "",
+        "where": "",
         "separator": "",
         "encoding": "utf-8",
         "likely": "latin-1",

@@ -22,6 +22,8 @@ from cpclean.data.nulls import is_null
 from cpclean.intake.textfile import TextFile
 
 _WHOLE = re.compile(r"\s*[+-]?[0-9]+\s*")
+_COMMA = re.compile(r"\s*[+-]?[0-9]*,[0-9]+\s*")
+_POINT = re.compile(r"\s*[+-]?[0-9]*\.[0-9]+\s*")
 # The spellings of false and true.
 _TRUTHS = (("0", "1"), ("false", "true"), ("no", "yes"), ("n", "y"), ("f", "t"))
 # A moment, as ISO 8601 has it: what is between day and time, seconds, their fraction, the zone.
@@ -90,7 +92,8 @@ def text_with(
     for name, values in known.items():
         place = names.index(name)
         seen = text.cells[place].iloc[1:].to_numpy()[np.asarray(rows)].tolist()
-        spelt = _spelling(own[name], seen, text.decimal, np.argsort(rows).tolist())
+        decimal = _decimal_of(seen, text.decimal) if own[name].kind == "numeric" else text.decimal
+        spelt = _spelling(own[name], seen, decimal, np.argsort(rows).tolist())
         for row, value in values.items():
             written = spelt(value)
             cells[row + 1, place] = _bracketed(written) if domains else written
@@ -132,6 +135,13 @@ def _spelling(
         return str(shown)
 
     return spelt
+
+
+def _decimal_of(texts: list[str], usual: str) -> str:
+    """The decimal sign of a column of numbers: a file may have columns with either."""
+    commas = sum(_COMMA.fullmatch(text) is not None for text in texts)
+    points = sum(_POINT.fullmatch(text) is not None for text in texts)
+    return usual if commas == points else "," if commas > points else "."
 
 
 def _says(text: str, number: float, decimal: str) -> bool:

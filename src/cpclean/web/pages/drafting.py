@@ -22,6 +22,7 @@ from cpclean.intake.open_task import Remark, noted, open_task, read_whole
 from cpclean.intake.predicting import as_classes, rows_to_predict
 from cpclean.intake.remarks import column_notes
 from cpclean.intake.sentences import parts, said
+from cpclean.intake.tidying import Tidying, tidied
 from cpclean.intake.typed_repairs import typed_candidates
 from cpclean.projects.project import Project, Settings
 from cpclean.queries.model import usual_model
@@ -66,10 +67,11 @@ def look(draft: Draft, form: SetupForm, files: Files | None = None) -> FileLook:
     source, choices = files.table, form.choices(files)
     notes: list[Remark] = []
     with noted(notes):
-        plain = read_whole(source, replace(choices, kinds={}))
+        plain, _, _ = tidied(read_whole(source, replace(choices, kinds={})), choices)
         detected = columns_from(_finite(plain), {}, choices.null_tokens)
         choices = _of_columns(choices, [column.name for column in detected])
-        frame = read_whole(source, choices) if choices.kinds else plain
+        frame, about_cells, tidying = tidied(read_whole(source, choices), choices)
+        notes += about_cells
         columns = columns_from(_finite(frame), choices.kinds, choices.null_tokens)
     features = [one for one in columns if one.name not in {choices.label, *choices.drop}]
     holes = [column.missing for column in features]
@@ -83,7 +85,7 @@ def look(draft: Draft, form: SetupForm, files: Files | None = None) -> FileLook:
         for column in columns
         if column.name != choices.label
     ]
-    said_of_rows = _row_notes(frame, files, choices, form)
+    said_of_rows = _row_notes(frame, files, tidying, form)
     words = [sentence(said(one, "page")) for one in (*said_of_rows, *notes, *others)]
     return FileLook(
         [column.name for column in columns],
@@ -112,15 +114,16 @@ def _finite(frame: Any) -> Any:
     return frame.replace([np.inf, -np.inf], np.nan)
 
 
-def _row_notes(frame: Any, files: Files, choices: Choices, form: SetupForm) -> list[Note]:
+def _row_notes(frame: Any, files: Files, tidying: Tidying, form: SetupForm) -> list[Note]:
     """What would be refused or left out if the person started now."""
+    choices = tidying.choices
     if choices.label not in frame.columns:
         return []
     try:
         check_columns(frame, choices)
         frame = frame.drop(columns=list(choices.drop))
         left_out = check_rows(frame, files.table, choices)
-        found = rows_to_predict(frame, files.table, choices, form.to_predict(files))
+        found = rows_to_predict(frame, files.table, tidying, form.to_predict(files))
         labels = frame[choices.label].dropna()
         gone = [row for note in left_out for row in note.rows]
         gone += found.numbers.tolist() if found.held_out else []

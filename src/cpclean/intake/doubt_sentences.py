@@ -1,0 +1,58 @@
+"""What there is to say about cells and columns that may not mean what they say."""
+
+from __future__ import annotations
+
+from cpclean.intake.saying import Saying, everywhere
+
+_TELL = "If it is known only once the label is, leave it out"
+_PROSE = "Every text is a category of its own, which says nothing about a new row; leave it out"
+
+DOUBTED: dict[str, Saying] = {
+    "odd_numbers": Saying(
+        "column {column!r}{where} has numbers, written otherwise in {count:cell|cells}: {what}.",
+        "To keep the column as text: kinds={{{column!r}: \"categorical\"}}.",
+        "To keep the column as text: --kind {category:sh}.",
+        "To keep the column as text, choose the kind categorical for it.",
+        field="kinds",
+    ),
+    "maybe_sentinel": Saying(
+        "column {column!r} holds {value} {count:time|times}; its other values are {others}.",
+        "If it means that a value is missing, name it in null_tokens; if it is only doubtful, in "
+        "suspects.",
+        "If it means that a value is missing: --null {cell:sh}; if it is only doubtful: --suspect "
+        "{cell:sh}.",
+        "If it means that a value is missing, enter it under More settings.",
+        field="null_tokens",
+    ),
+    "spellings": Saying(
+        "column {column!r} spells the same in several ways: {what}.",
+        "If they mean the same, spell them alike.",
+        "If they mean the same: --fold {column:sh}.",
+        "If they mean the same, spell them alike in the file.",
+    ),
+    "free_text": Saying(
+        "column {column!r} is free text: {distinct:,} different ones.",
+        f"{_PROSE}.",
+        f"{_PROSE}: --drop {{column:sh}}.",
+        f"{_PROSE}.",
+        field="drop",
+    ),
+    "tells_label": Saying(
+        "column {column!r} says the label by itself: {what}.",
+        f"{_TELL}.",
+        f"{_TELL}: --drop {{column:sh}}.",
+        f"{_TELL}.",
+        field="drop",
+    ),
+    "no_such_column": everywhere(
+        "there is no column {column!r}; the columns are {names}.", "{near}", field="columns"
+    ),
+    "bins_text": everywhere(
+        "the label column {column!r} has no numbers to put into ranges.", field="bins"
+    ),
+    "bins_equal": everywhere(
+        "nearly all labels in column {column!r} are the same number, which cannot be put into "
+        "{count} ranges.",
+        field="bins",
+    ),
+}  # fmt: skip

@@ -1,0 +1,154 @@
+"""What a person should look at in a column before trusting it; nothing is changed here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from cpclean.data.columns import Column
+from cpclean.errors import offenders
+from cpclean.intake.notes import Note
+from cpclean.intake.tidying import folded
+
+# Numbers that people write where there is nothing to write.
+_NINES = (9, 99, 999, 9999, 99999, 999999)
+_SENTINELS = frozenset([-1, *(-nine for nine in _NINES), *_NINES, 1e20, -1e20])
+# The first day of spreadsheets, of computers, of many databases, and the last day of calendars.
+_FIRST_DAYS = frozenset(
+    np.array(["1899-12-30", "1900-01-01", "1970-01-01", "9999-12-31"], "M8[s]")
+    .astype(np.int64)
+    .astype(np.float64)
+    .tolist()
+)
+_LEAST_TIMES = 2
+# 0 is far from the others if the nearest of them is at least this share of their median away, and
+# so many times as far as they usually are from each other.
+_FAR, _GAPS = 0.1, 5
+# Text of so many words on average, nearly every one different, is prose.
+_WORDS, _DIFFERENT = 4.0, 0.5
+# A column that tells the label: few values, in so many rows, each with one label alone.
+_FEW, _ROWS = 20, 20
+
+
+def doubts(columns: Iterable[Column], labels: Any = None) -> list[Note]:
+    """Notes on what is doubtful about columns.
+
+    Parameters
+    ----------
+    columns : iterable of Column
+    labels : sequence, optional
+        The label of each row, None where there is none.
+    """
+    found: list[Note] = []
+    for column in columns:
+        if column.kind == "categorical":
+            found += _spellings(column) or _prose(column)
+        else:
+            found += _sentinels(column)
+        if labels is not None:
+            found += _telling(column, labels)
+    return found
+
+
+def _sentinels(column: Column) -> list[Note]:
+    """Numbers that stand for nothing: far from all the others, and found more than once."""
+    if column.kind not in ("numeric", "date") or column.n_observed < 10:
+        return []
+    if len(column.values) < column.size:  # of a table in files: what is known of it is less
+        return []
+    times, distinct = column.frequencies, column.distinct
+    found: list[tuple[float, int]] = []
+    for value in (distinct[0], distinct[-1], 0.0):
+        others = distinct[distinct != value]
+        often = times.get(float(value), 0)
+        if often < _LEAST_TIMES or len(others) < 5 or any(value == one for one, _ in found):
+            continue
+        if _stands_for_nothing(column.kind, float(value), others):
+            found.append((float(value), often))
+    return [
+        Note(
+            "maybe_sentinel",
+            column.name,
+            values={
+                "value": _text(column, value),
+                "cell": f"{column.name}={_text(column, value)}",
+                "count": often,
+                "others": _range(column, column.distinct[column.distinct != value]),
+            },
+        )
+        for value, often in found
+    ]
+
+
+def _stands_for_nothing(kind: str, value: float, others: Any) -> bool:
+    low, high = float(others[0]), float(others[-1])
+    away = low - value if value < low else value - high
+    if kind == "date":
+        return value in _FIRST_DAYS and away > high - low
+    if value == 0:
+        gaps = float(np.median(np.diff(others)))
+        nearest, usual = (low, np.median(others)) if low > 0 else (-high, -np.median(others))
+        return bool(nearest > _GAPS * gaps and nearest >= _FAR * usual)
+    if value not in _SENTINELS:
+        return False
+    return away >= high - low or (value < 0 <= low)
+
+
+def _text(column: Column, value: float) -> str:
+    shown = column.shown(value)
+    return str(shown).removesuffix(" 00:00:00") if column.kind == "date" else f"{value:.15g}"
+
+
+def _range(column: Column, others: Any) -> str:
+    return f"{_text(column, float(others[0]))} to {_text(column, float(others[-1]))}"
+
+
+def _spellings(column: Column) -> list[Note]:
+    """Categories that differ in case and blanks alone."""
+    groups: dict[str, list[str]] = {}
+    for value in column.frequencies:
+        if isinstance(value, str):
+            groups.setdefault(folded(value), []).append(value)
+    alike = [spelt for spelt in groups.values() if len(spelt) > 1]
+    if not alike:
+        return []
+    words = "; ".join(
+        ", ".join(f"{one!r} ({column.frequencies[one]:,})" for one in spelt) for spelt in alike[:2]
+    )
+    if len(alike) > 2:
+        words += f"; and {len(alike) - 2} more"
+    return [Note("spellings", column.name, values={"what": words})]
+
+
+def _prose(column: Column) -> list[Note]:
+    """Text that people have written freely."""
+    texts = [value for value in column.frequencies if isinstance(value, str)]
+    if len(texts) < 20 or len(texts) < _DIFFERENT * column.n_observed:
+        return []
+    words = float(np.mean([len(text.split()) for text in texts]))
+    if words < _WORDS:
+        return []
+    return [Note("free_text", column.name, values={"distinct": len(texts)})]
+
+
+def _telling(column: Column, labels: Any) -> list[Note]:
+    """Whether a column says the label by itself: perhaps it is only known afterwards."""
+    pairs = [
+        (value, label)
+        for value, gone, label in zip(
+            column.values.tolist(), column.missing.tolist(), labels, strict=True
+        )
+        if not gone and label is not None
+    ]
+    known: dict[Any, Any] = {}
+    for value, label in pairs:
+        if known.setdefault(value, label) != label:
+            return []
+        if len(known) > _FEW:
+            return []
+    if len(pairs) < _ROWS or len(set(known.values())) < 2 or len(known) > len(pairs) / 4:
+        return []
+    each = (f"{column.shown(one)!r} always with {label!r}" for one, label in known.items())
+    return [Note("tells_label", column.name, values={"what": offenders(each)})]

@@ -1,0 +1,74 @@
+"""What a person should look at: sentinels, spellings, prose, columns that say the label."""
+
+import numpy as np
+import pytest
+
+from cpclean.data.column_reading import column_from_objects
+from cpclean.intake.doubts import doubts
+from cpclean.intake.sentences import said
+
+RNG = np.random.default_rng(0)
+WEIGHTS = RNG.normal(70, 10, 200).round(1).tolist()
+
+
+def about(values: list, labels: list | None = None, kind: str | None = None) -> list[str]:
+    notes = doubts([column_from_objects("c", values, kind)], labels)
+    return [said(one, "terminal") for one in notes]
+
+
+@pytest.mark.parametrize(("values", "named"), [
+    ([*WEIGHTS, -999, -999], "-999"),
+    ([*WEIGHTS, 9999, 9999, 9999], "9999"),
+    ([*WEIGHTS, -1, -1], "-1"),
+    ([*WEIGHTS, 0, 0], "0"),
+    ([*(-one for one in WEIGHTS), 0, 0], "0"),
+])  # fmt: skip
+def test_numbers_that_stand_for_nothing(values: list, named: str) -> None:
+    (told,) = about(values)
+    assert f"column 'c' holds {named} " in told
+    assert f"--null c={named}; if it is only doubtful: --suspect c={named}." in told
+
+
+@pytest.mark.parametrize("values", [
+    WEIGHTS,
+    [*WEIGHTS, -999],  # once: a slip, not a habit
+    [*WEIGHTS, 99, 99],  # somebody may weigh that much
+    [n % 9 for n in range(200)],  # counts begin with 0
+    [0, 1] * 50,
+    [0, 100, 200, 300, 400, 500, 600] * 10,
+    [*(10 ** RNG.normal(3, 1, 200)).round(2).tolist(), *[0] * 100],  # most people gain nothing
+    RNG.normal(0, 1, 200).tolist(),
+])  # fmt: skip
+def test_numbers_like_any_other(values: list) -> None:
+    assert about(values) == []
+
+
+def test_first_days_of_calendars() -> None:
+    days = [f"2024-01-{1 + n % 28:02}" for n in range(60)]
+    (told,) = about([*days, "1900-01-01", "1900-01-01"], kind="date")
+    assert "holds 1900-01-01 2 times; its other values are 2024-01-01 to 2024-01-28" in told
+    assert about(days, kind="date") == []
+
+
+def test_spellings_of_one_category() -> None:
+    (told,) = about(["male"] * 5 + ["MALE", "male ", "female", "new  york", "New York"])
+    assert "'male' (5), 'MALE' (1), 'male ' (1); 'new  york' (1), 'New York' (1)" in told
+    assert told.endswith("If they mean the same: --fold c.")
+    assert about(["male", "female", "mail"]) == []
+
+
+def test_prose() -> None:
+    (told,) = about([f"the customer {n} said that all was well" for n in range(40)])
+    assert "is free text: 40 different ones" in told
+    assert "--drop c" in told
+
+
+def test_a_column_that_says_the_label() -> None:
+    labels = ["yes", "no"] * 30
+    (told,) = about(["paid", "due"] * 30, labels)
+    assert "says the label by itself: 'paid' always with 'yes', 'due' always with 'no'." in told
+    assert about(["paid", "due"] * 29 + ["due", "due"], labels) == []
+    assert about([f"id{n}" for n in range(60)], labels) == [], "each value is there once"
+    assert about(["same"] * 60, ["yes"] * 60) == []
+    (told,) = about([1, 0] * 30, labels)
+    assert "1 always with 'yes'" in told
