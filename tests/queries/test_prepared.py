@@ -17,6 +17,8 @@ from cpclean import (
     world_counts,
     world_shares,
 )
+from cpclean.data.spaces.learning import random_trees
+from cpclean.queries.leaf_rows import prepared_leaves
 from cpclean.queries.prepared import prepare_changed, prepared_rows
 
 
@@ -124,3 +126,18 @@ def test_boxes_and_non_zeros_row_by_row(make: object) -> None:
                 (found,) = np.nonzero(vector)
                 assert sparse.column[own].tolist() == (start + found).tolist()
                 assert sparse.value[own].tolist() == vector[found].tolist()
+
+
+def test_what_comes_out_of_a_pickle_is_read_only() -> None:
+    # Else the kernels would be compiled anew for arrays that can be written to.
+    data = narrow(Random(1), 12)
+    among_leaves = data.in_space(random_trees(data, n_trees=2))
+    for prepared in (prepared_rows(data), prepared_leaves(among_leaves)):
+        found = pickle.loads(pickle.dumps(prepared))
+        assert not any(array.flags.writeable for array in arrays_of(found.rows))
+
+
+def arrays_of(parts: tuple[object, ...]) -> list[np.ndarray]:
+    """All arrays in a tuple, and in tuples in it."""
+    lists = [arrays_of(part) if isinstance(part, tuple) else [part] for part in parts]
+    return [array for found in lists for array in found]

@@ -8,6 +8,7 @@ have become so many that new lists pay off: O(N) per answer, mostly copying.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -38,6 +39,10 @@ class PreparedLeaves:
     listed: Ints  # (N, 2) the first candidate and the number of candidates that lists have of a row
     rarest: float  # a lower bound on the prior of any candidate
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        frozen(self.rows)  # arrays out of pickles can be written to
+
 
 def prepared_leaves(data: IncompleteDataset) -> PreparedLeaves:
     """What the data keeps for questions about leaves; prepared by the first one."""
@@ -49,7 +54,6 @@ def prepared_leaves(data: IncompleteDataset) -> PreparedLeaves:
 
 def set_prepared_leaves(data: IncompleteDataset, prepared: PreparedLeaves) -> None:
     """Let questions use what was prepared for equal data, elsewhere or before."""
-    frozen(prepared.rows)
     data.derived[PreparedLeaves] = prepared
 
 

@@ -183,14 +183,15 @@ def gather(
     >>> import tempfile
     >>> import pandas as pd
     >>> from cpclean import StreamedTable, is_certain
-    >>> folder = tempfile.mkdtemp()
+    >>> folder = tempfile.TemporaryDirectory()
     >>> frame = pd.DataFrame({"age": [9, None, 6, 8], "rent": [9, 8, 7, 7], "buys": list("nyyy")})
-    >>> frame.to_csv(f"{folder}/people.csv", index=False)
-    >>> table = StreamedTable(f"{folder}/people.csv", label="buys")
+    >>> frame.to_csv(f"{folder.name}/people.csv", index=False)
+    >>> table = StreamedTable(f"{folder.name}/people.csv", label="buys")
     >>> points = table.points(pd.DataFrame({"age": [8], "rent": [8]}))
     >>> near = gather(table, points, n_neighbors=1)
     >>> near.rows_kept.tolist(), is_certain(near.dataset, points, n_neighbors=1).tolist()
     ([1, 3], [True])
+    >>> folder.cleanup()
     """
     points = X if isinstance(X, Points) else table.points(X)
     model = checked_model(table, n_neighbors, metric)

@@ -158,7 +158,6 @@ class PlainQuery(Query):
         return boxed(new, old)
 
     def keep_prepared(self) -> None:
-        frozen(self.prepared.rows)  # copies out of pickles can be written to
         set_prepared(self.data, self.prepared)
 
     # -- distances that are given, or measured by a function -------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -48,6 +49,10 @@ class Prepared:
     largest: float  # of all values, without sign
     smallest: float  # of all values that are not zero, known or not, without sign
     rarest: float  # a lower bound on the prior of any candidate
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        frozen(self.rows)  # arrays out of pickles can be written to
 
 
 def prepared_rows(data: IncompleteDataset) -> Prepared:

@@ -65,12 +65,14 @@ class Journal:
     Examples
     --------
     >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "answers.jsonl"
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = Path(folder.name) / "answers.jsonl"
     >>> with Journal(path, {"table": "5f0c"}) as journal:
     ...     journal.append({"row": 3, "candidate": 1}, seconds=12.5)
     >>> with Journal(path, {"table": "5f0c"}) as journal:
     ...     [(entry["row"], entry["candidate"]) for entry in journal.entries]
     [(3, 1)]
+    >>> folder.cleanup()
     """
 
     def __init__(self, path: str | os.PathLike[str], belongs: Mapping[str, Any]) -> None:
@@ -234,13 +236,15 @@ def read_answers(
     Examples
     --------
     >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "answers.jsonl"
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = Path(folder.name) / "answers.jsonl"
     >>> with Journal(path, {"table": "5f0c"}) as journal:
     ...     journal.append({"row": 3, "candidate": 1})
     ...     journal.append({"row": 4, "skip": True})
     ...     journal.undo()
     >>> [(entry["row"], entry["candidate"]) for entry in read_answers(path)]
     [(3, 1)]
+    >>> folder.cleanup()
     """
     place = Path(path).expanduser()
     try:

@@ -109,14 +109,15 @@ class StreamedTable:
     --------
     >>> import tempfile
     >>> import pandas as pd
-    >>> folder = tempfile.mkdtemp()
+    >>> folder = tempfile.TemporaryDirectory()
     >>> frame = pd.DataFrame({"age": [18, None, 65], "city": ["A", "B", "A"], "buys": [0, 1, 1]})
-    >>> frame.to_csv(f"{folder}/people.csv", index=False)
-    >>> table = StreamedTable(f"{folder}/*.csv", label="buys")
+    >>> frame.to_csv(f"{folder.name}/people.csv", index=False)
+    >>> table = StreamedTable(f"{folder.name}/*.csv", label="buys")
     >>> table
     StreamedTable(3 rows x 2 columns in 1 file, 1 row with holes, 5 worlds)
     >>> table.row(1), table.where(1)[1]
     ({'age': None, 'city': 'B'}, 1)
+    >>> folder.cleanup()
     """
 
     def __init__(
