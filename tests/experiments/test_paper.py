@@ -69,7 +69,7 @@ def test_tables_of_a_quick_run(tmp_path: Path) -> None:
     assert finished
     first, second = text.split("\n\n")[:2]
     assert first.count("\n") == 5
-    assert "| numbers | important | synthetic | 150 | 5 |" in first
+    assert "| numbers | important | synthetic | 100 | 5 |" in first
     assert second.count("| numbers |") == 2
     assert paper.reproduce(None, tmp_path, 1, True, QUIET) == (text, True)
 

@@ -12,7 +12,7 @@ from cpclean.experiments.spaces import PUBLISHED, Space, load_space
 from cpclean.experiments.store import Key
 
 GENERATED = ("numbers", "mixed")
-QUICK = Sizes(train=150, val=100, test=200)
+QUICK = Sizes(train=100, val=60, test=120)
 
 # Columns that identify a space in a table of results.
 SPACE_KEYS = ("table", "holes", "seed")
