@@ -13,6 +13,7 @@ from cleaning.small import problem
 from cluster.pieces import plus, slowly
 from cluster.test_dask_cluster import many_points
 from house import SRC
+from waiting import PATIENCE
 
 from cpclean import CleaningSession, StreamedTable, __version__, world_shares
 from cpclean.cluster.dask_cluster import DaskCluster, connected
@@ -29,7 +30,7 @@ def reached(commands, n_workers, **more) -> DaskCluster:
     for _ in range(n_workers):
         commands.start_worker()
     cluster = connected(commands.address, least=1, **more)
-    cluster._client.wait_for_workers(n_workers, timeout=60)
+    cluster._client.wait_for_workers(n_workers, timeout=PATIENCE)
     return cluster
 
 
@@ -46,8 +47,8 @@ def in_background(work):
     thread = threading.Thread(target=run)
     thread.start()
 
-    def result(seconds=120):
-        thread.join(seconds)
+    def result():
+        thread.join(PATIENCE)
         assert not thread.is_alive(), "still waiting"
         if "problem" in found:
             raise found["problem"]
@@ -58,7 +59,7 @@ def in_background(work):
 
 def begun(folder, known=()):
     """The process id of a worker that has begun a piece, other than those that are known."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         for one in folder.glob("begun-*"):
             if (process := int(one.name.rpartition("-")[2])) not in known:
@@ -120,6 +121,7 @@ def test_nobody_comes(commands):
     with pytest.raises(ClusterError, match=r"no worker for 2 seconds.*dask worker tcp://127"):
         cluster.map(plus, Held.of(1), pieces(2), "working")
     commands.start_worker()
+    cluster._client.wait_for_workers(1, timeout=PATIENCE)  # it may take longer than 2 seconds
     assert cluster.map(plus, Held.of(1), pieces(2), "working") == [[1], [2]]
 
 
@@ -158,7 +160,7 @@ def test_workers_are_killed_again_and_again_during_a_session(commands):
     over = threading.Event()
 
     def chaos():
-        for _ in range(4):
+        for _ in range(2):
             if over.wait(0.3):
                 return
             victim = commands.workers.pop(0)
