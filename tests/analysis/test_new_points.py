@@ -226,13 +226,13 @@ def is_right(session: CleaningSession, fresh: Any) -> bool:
 @pytest.mark.slow
 @pytest.mark.parametrize("sure", [None, 0.95])
 def test_the_interval_is_right_in_nine_of_ten_tables(sure: float | None) -> None:
-    right = 0
-    for seed in range(200):
+    right, seeds = 0, parts(range(200), 50)  # all of them with CPCLEAN_SWEEP=all
+    for seed in seeds:
         data, truth, X, fresh = case(seed, 40, 20)
         session = CleaningSession(data, X, 3, sure=sure)
         simulate(session, truth, progress=False)
         right += is_right(session, fresh)
-    assert right >= 180
+    assert right >= 0.9 * len(seeds)
 
 
 def mixed_frames(seed: int) -> tuple[Any, Any, Any, Any]:
@@ -256,7 +256,7 @@ def mixed_frames(seed: int) -> tuple[Any, Any, Any, Any]:
 @pytest.mark.slow
 @pytest.mark.parametrize("sure", [None, 0.95])
 def test_the_interval_is_right_in_nine_of_ten_tables_among_leaves(sure: float | None) -> None:
-    right, seeds = 0, parts(range(200), 40)  # all of them with CPCLEAN_SWEEP=all
+    right, seeds = 0, parts(range(200), 20)
     gains_by = "uniform" if sure is None else "prior"
     for seed in seeds:
         dirty, truth, X, fresh = mixed_frames(seed)

@@ -247,7 +247,7 @@ def test_random_sessions(first: int) -> None:
 
 
 @pytest.mark.parametrize("kind", [Sums, Stairs])
-@pytest.mark.parametrize(("first", "last"), rest_slow([(50, 51), (51, 53), (60, 85)]))
+@pytest.mark.parametrize(("first", "last"), rest_slow([(50, 51), (51, 53), (60, 72)]))
 def test_random_sessions_in_the_space_of_a_fitted_object(
     kind: type[Sums], first: int, last: int
 ) -> None:
@@ -257,7 +257,7 @@ def test_random_sessions_in_the_space_of_a_fitted_object(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", parts(range(1000, 1400, 50), 2))
+@pytest.mark.parametrize("first", parts(range(1000, 1400, 25), 2))
 def test_many_random_sessions(first: int) -> None:
-    for seed in range(first, first + 50):
+    for seed in range(first, first + 25):
         play(seed, 25, every=3)

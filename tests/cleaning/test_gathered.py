@@ -206,7 +206,7 @@ def test_gathered_rows_stand_for_all(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", parts(range(0, 40, 10), 2))
+@pytest.mark.parametrize("first", parts(range(0, 40, 10), 1))
 @pytest.mark.parametrize(("place", "metrics", "n_sessions"), SPACES)
 def test_gathered_rows_stand_for_all_whatever_is_told(
     place: Place, metrics: tuple[str, ...], n_sessions: int, first: int

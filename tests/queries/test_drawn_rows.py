@@ -70,7 +70,7 @@ def test_certainty_of_drawn_rows_is_that_of_all_candidates(make: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("start", range(20, 28))
+@pytest.mark.parametrize("start", parts(range(20, 28), 4))
 def test_certainty_in_many_more_cases(start: int) -> None:
     for make in (random_case, random_factored_case):
         for case in sweep(500, seed=start, make=make):
@@ -111,7 +111,7 @@ def test_cells_of_many_values() -> None:
 
 @pytest.mark.slow
 def test_many_more_cells_of_many_values() -> None:
-    for seed in parts(range(1000, 3000), 500):
+    for seed in parts(range(1000, 3000), 250):
         check_long_cells(seed)
 
 

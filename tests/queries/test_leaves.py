@@ -62,7 +62,7 @@ def test_agreement_with_the_oracle(make: object) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("make", [random_case, random_factored_case])
-@pytest.mark.parametrize("first", range(100, 104))
+@pytest.mark.parametrize("first", parts(range(100, 104), 2))
 def test_agreement_with_the_oracle_in_many_cases(make: object, first: int) -> None:
     for seed, case in enumerate(sweep(250, first, make)):
         check_leaves(case, seed)
@@ -318,7 +318,7 @@ def test_nothing_is_called_certain_that_is_not() -> None:
 
 @pytest.mark.slow
 def test_nothing_is_called_certain_that_is_not_in_many_cases() -> None:
-    seeds = parts(range(100, 4_100), 1_000)
+    seeds = parts(range(100, 4_100), 500)
     counts = np.array([check_bounds(seed) for seed in seeds]).sum(axis=0)
     assert 0.3 * counts[1] < counts[0] < counts[1]
 

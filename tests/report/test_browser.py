@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from analysis.samples import evil_session, frames
 from browsers import until
+from slow_cases import parts
 
 from cpclean import CleaningSession, IncompleteTable
 from cpclean.report import report
@@ -15,6 +16,8 @@ from cpclean.report import report
 pytestmark = pytest.mark.slow
 
 PHONE, DESK = 390, 1280
+# Every other one has both widths and both colour schemes; with CPCLEAN_SWEEP=all, all of them.
+LOOKS = [(PHONE, "light"), (PHONE, "dark"), (DESK, "dark"), (DESK, "light")]
 
 
 @pytest.fixture(scope="module")
@@ -53,8 +56,7 @@ class Visit:
         self.context.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [PHONE, DESK])
+@pytest.mark.parametrize(("width", "scheme"), parts(LOOKS, 2))
 @pytest.mark.parametrize("name", ["live", "still", "evil"])
 def test_a_page_is_sound(
     chromium: Any, pages: dict[str, Path], name: str, width: int, scheme: str

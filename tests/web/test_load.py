@@ -13,7 +13,7 @@ from web.tables import small_project, stored
 
 from cpclean.storage.opening import open_storage
 
-N_CLIENTS, N_ROUNDS = 50, 12
+N_CLIENTS, N_ROUNDS = 50, 5
 
 
 class Hands:

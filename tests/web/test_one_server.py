@@ -123,7 +123,7 @@ def test_schemathesis_finds_nothing(served):
         operation = found.ok()
 
         @given(case=operation.as_strategy())
-        @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+        @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
         def run(case):
             case.call_and_validate(headers=headers, checks=checks)
 
