@@ -41,7 +41,7 @@ GENERATED = {"numbers": "random", "mixed": "high"}
 MOST_ROWS = 4000
 MOST_ROWS_OF = {"digits": 600}  # ten classes, 64 columns: shares take long
 TEST_SHARE = 0.25
-QUICK_ROWS = 160
+QUICK_ROWS = 240
 
 
 @dataclass(frozen=True)
