@@ -165,7 +165,7 @@ def test_an_interrupted_run_returns_what_is_done(
 
 def test_results_of_a_quick_run_do_not_mix_with_others(tmp_path: Path) -> None:
     Store(tmp_path, "priors", all_spaces.SPACE_KEYS, priors._settings(None, TINY))
-    with pytest.raises(DataError, match=r"other settings: .*train was 40, now 150"):
+    with pytest.raises(DataError, match=r"other settings: .*train was 40, now 100"):
         priors.reproduce(None, tmp_path, 1, True, quiet())
 
 
