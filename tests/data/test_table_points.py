@@ -63,6 +63,16 @@ def test_unseen_categories_are_counted() -> None:
     assert told[0].filename == __file__
 
 
+def test_dates_in_text_are_dates() -> None:
+    table = IncompleteTable(FRAME, "y")
+    days = pd.Series(pd.to_datetime(["2021-03-01 12:30", "2020-02-29 00:00"]))
+    expected = table.encode(POINTS.assign(since=days))
+    for texts in (["2021-03-01 12:30", "2020-02-29"], ["2021-03-01T12:30:00", "2020-02-29"]):
+        assert np.array_equal(table.encode(POINTS.assign(since=texts)), expected)
+    some = table.points(POINTS.assign(since=[None, "2020-02-29"]))
+    assert len(some.owner) > some.n_points  # one of them has a hole
+
+
 @pytest.mark.parametrize(
     ("points", "message"),
     [
@@ -77,6 +87,9 @@ def test_unseen_categories_are_counted() -> None:
         (POINTS.assign(city=[1, 2]), "'city' is categorical .* here it is numeric and holds 1"),
         (POINTS.assign(age=POINTS["since"]), "'age' is numeric .* here it is date and holds"),
         (POINTS.assign(since=pd.to_timedelta([1, 2])), "'since' is date .* here it is duration"),
+        (POINTS.assign(since=["2020-02-30", "2020-01-01"]),
+         "'since' is date .* but here it is categorical and holds '2020-02-30' in row 0"),
+        (POINTS.assign(since=["soon", "2020-01-01"]), "'since' is date .* holds 'soon' in row 0"),
         (POINTS.assign(since=[1, 2]), "'since' is date .* but here it is numeric and holds 1"),
         (POINTS.assign(member=[3, 1]), "'member' cannot be read as boolean: .* got 3.0"),
         (POINTS.assign(age=[None, 1]), "rows to encode must be complete; found holes at row 0, "

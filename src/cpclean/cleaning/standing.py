@@ -69,7 +69,7 @@ def check_standing(ground: Ground, points: Points, model: Model) -> None:
     if is_outdated(start, now, points, model, frozenset(told), whole.spare):
         raise AnswerError(
             "after this answer, rows of the files may matter that were not gathered: its value is "
-            "not among the candidates, and others before it were not. Use "
+            "not among the candidates, and others before it were not. Skip the row, or use "
             "CleaningSession(table, points) of the StreamedTable itself, which gathers them, or "
             "gather(..., spare=...) with more rows to spare."
         )

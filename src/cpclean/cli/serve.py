@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cpclean.cli.many_files import is_many
 from cpclean.cli.mistakes import Mistake, note
 from cpclean.cli.options import (
     Training,
@@ -98,8 +99,10 @@ def serve(
     """Open a page where people answer the questions that matter most.
 
     FILE is the training table, with holes; every answer is saved in FILE.cpclean.db before it
-    counts. Or FILE is a project that was started before: such a .db file, or the address of a
-    database, which several servers may use at the same time. Without FILE, the page asks for one.
+    counts. FILE may also be a folder or pattern of many files, which need not fit into memory; name
+    the rows to predict with --val then. Or FILE is a project that was started before: such a .db
+    file, or the address of a database, which several servers may use at the same time. Without
+    FILE, the page asks for one.
 
     \b
     Example:
@@ -242,8 +245,11 @@ def _is_storage(file: str) -> bool:
 
 
 def _with_project(storage: Storage) -> Storage:
-    if storage.project() is None:
+    project = storage.project()
+    if project is None:
         raise Mistake(f"there is no project in {storage.name} yet. Start one with a table.")
+    if project.files is not None:  # they may have changed since
+        project.files.check()
     return storage
 
 
@@ -258,9 +264,13 @@ def _of_table(
 
     if training.file == "-" or (storage is None and "://" in training.file):
         raise Mistake("answers are saved beside the table: name a file, or a place with --storage.")
-    if not Path(training.file).expanduser().exists() and "://" not in training.file:
+    many = is_many(training.file)
+    there = Path(training.file).expanduser().exists() or "://" in training.file
+    if many and not there and storage is None:
+        raise Mistake("a pattern has no place beside it: name one for the answers with --storage.")
+    if not there and not many:
         raise Mistake(f"there is no file {training.file!r}.")
-    place = storage or f"{training.file}{SUFFIX}"
+    place = storage or f"{training.file.rstrip('/')}{SUFFIX}"
     # Read before anything is made: a mistake leaves no empty project behind.
     project = _project(training, validation, _new(how)) if _is_new(place) else None
     kept = open_storage(place)
@@ -272,7 +282,7 @@ def _of_table(
                     f"{kept.name} has a project of this table already: add --label to {given} to "
                     f"compare them, or leave out {given} to continue with it."
                 )
-            return kept
+            return _with_project(kept)
         if before is not None and training.label != str(before.table.label):
             raise Mistake(
                 f"{kept.name} belongs to something else: its label is {before.table.label!r}, not "
@@ -388,24 +398,28 @@ def _new(how: _How, before: Project | None = None) -> dict[str, Any]:
 
 def _project(training: Training, validation: Validation, how: dict[str, Any]) -> Project:
     from cpclean.cli.sessions import tell_completions, tell_draws
-    from cpclean.cli.tasks import model_of, open_given
+    from cpclean.cli.tasks import files_given, model_of, open_given
     from cpclean.projects.project import Project, Settings
 
     if not training.label:
         raise Mistake("name the label column with --label.")
+    text = files = None
     with working("Reading"):
-        opened = open_given(training, validation, compared=True)
-        tell_draws(opened.task, training)
-        tell_completions(opened.task)
+        if is_many(training.file):
+            many = files_given(training, validation, lasting=True)
+            task, files = many.task, many.table.files
+        else:
+            opened = open_given(training, validation, compared=True)
+            task, text = opened.task, opened.original.text
+        tell_draws(task, training)
+        tell_completions(task)
     about = {
-        "file": os.path.basename(training.file),
+        "file": os.path.basename(training.file.rstrip("/")),
         "repairs": training.repairs,
         "prior": training.prior,
     }
-    settings = Settings(
-        model_of(opened.task, training), random_state=validation.seed, about=about, **how
-    )
-    return Project.make(opened.task, settings, text=opened.original.text)
+    settings = Settings(model_of(task, training), random_state=validation.seed, about=about, **how)
+    return Project.make(task, settings, text=text, files=files)
 
 
 def _demo(training: Training, validation: Validation, how: _How) -> Project:

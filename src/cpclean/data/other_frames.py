@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,6 +12,7 @@ from cpclean.data.columns import Column
 from cpclean.data.spaces.table_space import TableSpace
 from cpclean.errors import TableError, offenders
 
+_ISO = re.compile(r"\s*[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _NUMBERS = (int, float, np.number)
 
 
@@ -57,6 +59,8 @@ def _read_as(theirs: Column, mine: Column) -> Column:
     """A column to predict from, read as the one of the training table was."""
     if not theirs.n_observed:
         return column_from_objects(theirs.name, [None] * len(theirs.values), mine.kind)
+    if mine.kind == "date" and theirs.kind == "categorical":
+        theirs = _dates(theirs)
     kinds = {mine.kind, mine.given or mine.kind}
     if kinds & {"numeric", "boolean"}:
         kinds |= {"numeric", "boolean"}
@@ -74,6 +78,16 @@ def _read_as(theirs: Column, mine: Column) -> Column:
             rows=(row,),
         )
     return as_kind(theirs, mine.kind)
+
+
+def _dates(column: Column) -> Column:
+    """Texts that are all dates as ISO 8601 has them, as a file of text has dates; or as it is."""
+    if not all(isinstance(one, str) and _ISO.match(one) for one in column.categories.distinct):
+        return column
+    try:
+        return column_from_objects(column.name, column.values.tolist(), "date")
+    except TableError:  # such as a 30th of February
+        return column
 
 
 def _first_odd(column: Column, wants_numbers: bool) -> int:

@@ -8,11 +8,14 @@ complete, so that a full disk or Ctrl-C leaves no half of a file; the original f
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import IO, Any, cast
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 import numpy as np
 
@@ -98,6 +101,43 @@ class KnownOfFiles:
             found.setdefault(piece.file, {})[piece] = _known_of(known, piece)
         changed = {file: own for file, own in found.items() if any(own.values())}
         return cls(files, {one.name: one for one in columns}, changed)
+
+
+class _Sent:
+    """What an archive has written since it was last taken away."""
+
+    def __init__(self) -> None:
+        self._blocks: list[bytes] = []
+
+    def write(self, block: bytes) -> int:
+        self._blocks.append(bytes(block))
+        return len(block)
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+    def take(self) -> bytes:
+        found, self._blocks = b"".join(self._blocks), []
+        return found
+
+
+def zipped(known: KnownOfFiles) -> Iterator[bytes]:
+    """The files anew as a .zip archive, in blocks; one of them at a time is on the disk."""
+    sent = _Sent()
+    with TemporaryDirectory() as folder, ZipFile(cast("IO[bytes]", sent), "w") as archive:
+        for number, name in enumerate(known.files.short_names):
+            made = Path(folder) / "made"
+            write_file(known, number, made)
+            head = ZipInfo(Path(name).as_posix(), time.localtime()[:6])
+            # The pages of a Parquet file are compressed already.
+            parquet = isinstance(known.files.source, ParquetSource)
+            head.compress_type = ZIP_STORED if parquet else ZIP_DEFLATED
+            with made.open("rb") as content, archive.open(head, "w", force_zip64=True) as into:
+                while block := content.read(_COPIED):
+                    into.write(block)
+                    yield sent.take()
+            made.unlink()
+    yield sent.take()
 
 
 def _targets(files: TableFiles, folder: Path, over: bool) -> list[Path]:

@@ -366,6 +366,12 @@ _TRUST = {
         "Without columns {names}, it would be {others:,}: leave them out.",
         field="drop",
     ),
+    "trust_files": Saying(
+        "trials need all complete rows, and of rows in files only those near the points are here.",
+        "Make a table of a part of the rows in memory.",
+        "Give it a part of the rows as one file.",
+        "Serve a part of the rows as one file.",
+    ),
     "trust_domains": Saying(
         "values that are listed for single cells cannot be copied onto other rows.",
         "Simulate with a table that has the true values.",

@@ -24,6 +24,7 @@ from cpclean.cleaning.settings import checked_labels
 from cpclean.cleaning.subject import TableSubject
 from cpclean.data.domains import DomainTable
 from cpclean.data.incomplete import Ints
+from cpclean.data.streamed.table_files import TableFiles
 from cpclean.data.table import IncompleteTable
 from cpclean.data.task import Task
 from cpclean.errors import AnswerError, FutureError, QueryError, StorageError, TableError, offenders
@@ -38,10 +39,10 @@ from cpclean.queries.geometry import ask
 
 __all__ = ["Project", "RowEvent", "Settings"]
 
-# Format 2 has rows that are drawn, or completions of points, format 3 has trees, and format 4 has a
-# level of sureness or another prior in gains: earlier versions would go on without, or fail. What
-# has none of these is saved in format 1.
-FORMAT = 4
+# Format 2 has rows that are drawn, or completions of points, format 3 has trees, format 4 has a
+# level of sureness or another prior in gains, and format 5 has some rows of files: earlier versions
+# would go on without, or fail. What has none of these is saved in format 1.
+FORMAT = 5
 
 
 class RowEvent(Protocol):
@@ -79,7 +80,12 @@ class Project:
 
     @classmethod
     def make(
-        cls, task: Task, settings: Settings | None = None, *, text: TextFile | None = None
+        cls,
+        task: Task,
+        settings: Settings | None = None,
+        *,
+        text: TextFile | None = None,
+        files: TableFiles | None = None,
     ) -> Project:
         """A project of a task.
 
@@ -92,6 +98,9 @@ class Project:
         text : TextFile, optional
             The file that the table was read from, so that the cleaned table can be the same file
             with only the answered cells changed.
+        files : TableFiles, optional
+            The files whose rows were gathered, so that they can be written anew; none of their
+            rows is saved besides those that were gathered.
 
         Examples
         --------
@@ -120,7 +129,7 @@ class Project:
             replace(task, labels=labels, frame=None, raw_points=None),
             saved,
             _belongs(task.table, task.raw_points, saved),
-            Sources(task.frame, task.raw_points, text),
+            Sources(task.frame, task.raw_points, text, files),
         )
         made._check()
         return made
@@ -179,6 +188,11 @@ class Project:
         return self.sources.text
 
     @property
+    def files(self) -> TableFiles | None:
+        """The files that the rows are in, if the table has some of their rows only."""
+        return self.sources.files
+
+    @property
     def journal_belongs(self) -> dict[str, Any]:
         """What identifies the project in a file of answers, as `cpclean clean` writes it."""
         about = self.settings.about or {}
@@ -229,6 +243,8 @@ class Project:
     @property
     def _format(self) -> int:
         """The lowest one that has what the project has."""
+        if self.table.all_rows is not None:
+            return 5
         if self.settings.plain().keys() & AS_BEFORE.keys():
             return 4
         if self.task.dataset.space is not None:
@@ -299,9 +315,12 @@ class Project:
         """An answer in plain values, or an `AnswerError` that says what is wrong with it.
 
         Call it before an event is appended: the log must not have answers that are not possible.
+        The file that the row is in, if any, must be as it was.
         Where several people have to agree, an answer has to name all holes of its row.
         """
         row = self.task.dataset.row_number(row)
+        if self.files is not None:
+            self.files.check(int(self.task.row_names[row]))
         known, entry = answer_of(self._subject, row, candidate, value)
         if self.settings.answers_per_row > 1 and candidate is None:
             lacking = [name for name in self.cells(row) if name not in known.raw]

@@ -9,7 +9,7 @@ result, and repairs and priors of your own need not be installed: what they prop
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from cpclean.data.drawing import Drawing
 from cpclean.data.frames import FrameKind
 from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.row_arrays import RowArrays
+from cpclean.data.row_counts import RowCounts
 from cpclean.data.row_options import Options, TableOptions
 from cpclean.data.spaces.features import Feature
 from cpclean.data.spaces.leaf_space import LeafSpace
@@ -30,6 +31,7 @@ from cpclean.data.spaces.tree_features import CodedFeature, TreeSpace
 from cpclean.data.spaces.trees import Trees
 from cpclean.data.table import IncompleteTable
 from cpclean.data.table_parts import TableParts
+from cpclean.data.whole_facts import WholeFacts
 from cpclean.projects.frame_bytes import is_installed, pack_index, unpack_index
 from cpclean.projects.packing import Packer, Unpacker
 from cpclean.projects.plain_values import packed, packed_zone, unpacked, unpacked_zone
@@ -54,6 +56,7 @@ def pack_table(table: IncompleteTable, into: Packer) -> Any:
         "dataset": pack_dataset(table.dataset, into),
         **_packed_column_values(table),
         **_packed_leaves(table.leaves),
+        **_packed_counts(table.all_rows),
     }
 
 
@@ -82,6 +85,7 @@ def unpack_table(stored: Any, source: Unpacker) -> IncompleteTable:
                 for name, values in stored.get("column_values", [])
             },
             leaves=_unpacked_leaves(stored.get("leaves")),
+            all_rows=_unpacked_counts(stored.get("all_rows")),
         )
     )
 
@@ -129,6 +133,25 @@ def _packed_leaves(leaves: LeafSpace | None) -> dict[str, Any]:
         return {}
     names = [one.name for one in fields(LeafSpace)]
     return {"leaves": {name: packed(getattr(leaves, name), "the space") for name in names}}
+
+
+def _packed_counts(counts: RowCounts | None) -> dict[str, Any]:
+    """What is counted of all rows, if only some of them are in the table."""
+    if counts is None:
+        return {}
+    together = None if counts.together is None else [[*one] for one in counts.together.items()]
+    return {"all_rows": {**asdict(replace(counts, together=None)), "together": together}}
+
+
+def _unpacked_counts(stored: Any) -> RowCounts | None:
+    if stored is None:
+        return None
+    found: dict[str, Any] = {
+        name: tuple(one) if isinstance(one, list) else one for name, one in stored.items()
+    }
+    if stored["together"] is not None:
+        found["together"] = {tuple(cells): rows for cells, rows in stored["together"]}
+    return RowCounts(**found)
 
 
 def _packed_options(options: TableOptions, columns: tuple[Column, ...]) -> Any:
@@ -212,7 +235,23 @@ def pack_dataset(data: IncompleteDataset, into: Packer) -> Any:
     if data.space is not None:
         trees = data.space.to_arrays()
         others["trees"] = {name: into.array(array, "the trees") for name, array in trees.items()}
+    if data.whole is not None:
+        others["whole"] = _packed_facts(data.whole, into)
     return {name: into.array(array, "the labels") for name, array in arrays.items()} | others
+
+
+def _packed_facts(whole: WholeFacts, into: Packer) -> Any:
+    """Facts about all rows; the number of worlds has more digits than JSON should have."""
+    number = whole.n_other_worlds
+    content = number.to_bytes(number.bit_length() // 8 + 1, "little")
+    plain = {name: packed(one, "the table") for name, one in asdict(whole.elsewhere()).items()}
+    return {**plain, "n_other_worlds": into.blob(content), "n_other_open": whole.n_other_open}
+
+
+def _unpacked_facts(stored: Any, source: Unpacker) -> WholeFacts:
+    number = int.from_bytes(source.blob(stored["n_other_worlds"]), "little")
+    plain = {name: unpacked(one) for name, one in stored.items()}
+    return WholeFacts(**{**plain, "n_other_worlds": number})
 
 
 def dataset_arrays(data: IncompleteDataset) -> dict[str, npt.NDArray[Any]]:
@@ -229,7 +268,9 @@ def unpack_dataset(stored: Any, source: Unpacker) -> IncompleteDataset:
     """The dataset that was packed, every bit of it: no weight is normalised again."""
     packed_trees = stored.get("trees")
     arrays = {
-        name: source.array(one) for name, one in stored.items() if name not in ("drawing", "trees")
+        name: source.array(one)
+        for name, one in stored.items()
+        if name not in ("drawing", "trees", "whole")
     }
     trees = None
     if packed_trees is not None:
@@ -242,4 +283,5 @@ def unpack_dataset(stored: Any, source: Unpacker) -> IncompleteDataset:
         # Left out where they are as they always were before rows could be drawn.
         arrays.get("row_names"),
         trees,
+        _unpacked_facts(stored["whole"], source) if "whole" in stored else None,
     )

@@ -28,12 +28,15 @@ class FoundFiles:
         Within the file system, in the order of the rows.
     base : str
         The folder below which folders such as ``year=2024`` are columns.
+    address : str
+        By which the file system is opened again; "" for that of this machine.
     """
 
     format: str
     filesystem: Any
     paths: tuple[str, ...]
     base: str
+    address: str
 
 
 def find(files: Any) -> FoundFiles:
@@ -70,7 +73,14 @@ def find(files: Any) -> FoundFiles:
     if len(formats) > 1:
         raise TableError("files must all be Parquet or all be CSV; got both.")
     base = os.path.commonpath(bases) if len(set(bases)) > 1 else bases[0]
-    return FoundFiles(formats.pop(), filesystems[0], tuple(paths), base)
+    first = os.fspath(given[0])
+    address = first if "://" in first else ""
+    return FoundFiles(formats.pop(), filesystems[0], tuple(paths), base, address)
+
+
+def filesystem_at(address: str) -> Any:
+    """The file system of an address; that of this machine if there is none."""
+    return _opened(address or ".")[0]
 
 
 def _opened(given: Any) -> tuple[Any, str]:

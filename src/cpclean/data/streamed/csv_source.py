@@ -48,6 +48,7 @@ class CsvSource:
     texts: frozenset[str]
     pieces: tuple[Piece, ...]
     mark: SourceMark
+    address: str
     headers: tuple[bytes, ...]
     parts: tuple[tuple[int, ...], ...]
     dtypes: Mapping[str, Any]
@@ -85,6 +86,7 @@ class CsvSource:
         dtypes = {name: one for name, one in {**dtypes, **chosen}.items() if one is not None}
         return cls(
             filesystem=found.filesystem,
+            address=found.address,
             files=found.paths,
             names=tuple(names),
             texts=frozenset(name for name, one in dtypes.items() if one is str),
@@ -122,15 +124,8 @@ class CsvSource:
 
     def current_mark(self) -> SourceMark:
         """As in `TableSource`."""
-        marks = [
-            _mark(self.filesystem, old.name, old.rows if _has_size(self.filesystem, old) else ())
-            for old in self.mark.files
-        ]
+        marks = [_mark(self.filesystem, old.name, old.rows) for old in self.mark.files]
         return SourceMark(tuple(marks), self.mark.schema)
-
-
-def _has_size(filesystem: Any, old: FileMark) -> bool:
-    return bool(filesystem.get_file_info(old.name).size == old.size)
 
 
 def _split(filesystem: Any, path: str) -> tuple[bytes, list[int]]:

@@ -31,6 +31,7 @@ class ParquetSource:
     texts: frozenset[str]
     pieces: tuple[Piece, ...]
     mark: SourceMark
+    address: str
     folders: tuple[dict[str, Any], ...]
 
     @classmethod
@@ -64,6 +65,7 @@ class ParquetSource:
         }
         return cls(
             filesystem=found.filesystem,
+            address=found.address,
             files=found.paths,
             names=(*first.names, *inside),
             texts=frozenset(texts),

@@ -16,7 +16,7 @@ from cpclean.web.desk.exporting import SUFFIXES, Fill
 from cpclean.web.desk.listing import RowsWanted
 from cpclean.web.desk.views import AnsweredView, QuestionView
 
-_FORMATS = [suffix.removeprefix(".") for suffix in SUFFIXES]
+_FORMATS = [suffix.removeprefix(".") for suffix in (*SUFFIXES, ".zip")]
 
 Name = Annotated[
     str,

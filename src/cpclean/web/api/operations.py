@@ -6,19 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, get_type_hints
 
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from cpclean.errors import StorageError
 from cpclean.web.api import messages
 from cpclean.web.api.labelstudio import CONFIG, take_annotations, tasks_of
 from cpclean.web.api.messages import Asked, Imported, Taken
 from cpclean.web.desk.desk import Desk
-from cpclean.web.desk.exporting import JSON_LINES, TYPES, type_of
+from cpclean.web.desk.exporting import JSON_LINES, TYPES, ZIP, as_file, type_of
 from cpclean.web.desk.listing import RowsWanted
 from cpclean.web.desk.views import AnsweredView, PredictionsView, ProgressView, RowsView, as_json
 
 JSON, XML = "application/json", "application/xml"
-FILES = (*TYPES.values(), JSON_LINES, XML)  # what a call that returns a Response may give
+FILES = (*TYPES.values(), ZIP, JSON_LINES, XML)  # what a call that returns a Response may give
 
 Work = Callable[[Desk, Any], Any]
 
@@ -125,6 +125,10 @@ def rows(desk: Desk, asked: messages.RowsQuery) -> RowsView:
 @operation(409, 422)
 def export(desk: Desk, asked: messages.ExportQuery) -> Response:
     """The table, the log, or tasks for Label Studio."""
+    if asked.what == "table" and asked.format.removeprefix(".") == "zip":
+        return StreamingResponse(
+            desk.export_files(), media_type=ZIP, headers=as_file("cleaned.zip")
+        )
     if asked.what == "table":
         suffix = f".{asked.format.removeprefix('.')}"
         content = desk.export_table(suffix, asked.fill)
@@ -138,8 +142,7 @@ def export(desk: Desk, asked: messages.ExportQuery) -> Response:
 
 
 def _file(content: bytes, kind: str, name: str) -> Response:
-    headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
-    return Response(content, media_type=kind, headers=headers)
+    return Response(content, media_type=kind, headers=as_file(name))
 
 
 @operation(409, 413, 422, 507, saves=True)

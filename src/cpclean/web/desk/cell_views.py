@@ -71,9 +71,9 @@ def _cell(column: Column, text: str | None, hole: bool) -> CellView:
     return CellView(column.name, column.kind, text, True, low, high, categories)
 
 
-def spare_cells(columns: Mapping[str, list[Any]], place: int) -> list[CellView]:
+def spare_cells(columns: Mapping[str, Mapping[int, Any]], place: int) -> list[CellView]:
     """The cells of these columns in a row, by its number in what was given."""
-    found = {name: values[place] for name, values in columns.items() if place < len(values)}
+    found = {name: values[place] for name, values in columns.items() if place in values}
     return [
         CellView(name, "spare", None if is_null(value) else text_of(value), False)
         for name, value in found.items()

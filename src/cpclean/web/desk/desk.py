@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from cpclean.storage.contract import Storage
 from cpclean.storage.ledger import ledger_of
 from cpclean.web.desk.engine import Engine
 from cpclean.web.desk.exporting import (
+    archive_of_files,
     events_text,
     log_text,
     predictions_of,
@@ -243,6 +244,12 @@ class Desk:
         self.ready(EXPORT_SECONDS)  # what was confirmed must be in it
         session = self.engine.ready_now().session
         return table_bytes(self.project, session, self._rows.numbers, suffix, fill)
+
+    def export_files(self) -> Iterator[bytes]:
+        """The files of a large table with what is known so far, as a .zip archive in blocks."""
+        self.engine.wake()
+        self.ready(EXPORT_SECONDS)
+        return archive_of_files(self.project, self.engine.ready_now().session)
 
     def predictions(self) -> PredictionsView:
         """Every row to predict: its label, share and verdict."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from io import StringIO
 from typing import Any, Literal, get_args
 
@@ -19,6 +19,7 @@ from cpclean.data.domains import DomainTable, plain_frame
 from cpclean.data.row_order import places_in_frame
 from cpclean.errors import CPCleanError
 from cpclean.intake.cleaned import Original
+from cpclean.intake.cleaned_files import KnownOfFiles, zipped
 from cpclean.intake.writing import as_pandas
 from cpclean.projects.project import Project
 from cpclean.storage.events import Event
@@ -34,6 +35,7 @@ TYPES = {
     ".parquet": "application/vnd.apache.parquet",
     ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }
+ZIP = "application/zip"
 SUFFIXES = tuple(TYPES)
 JSON_LINES = "application/x-ndjson"
 Fill = Literal["default", "likely"]
@@ -70,6 +72,11 @@ def table_bytes(
         raise ExportError(
             f"fill must be one of {', '.join(FILLS)}, or left out; got {fill[:20]!r}."
         )
+    if project.files is not None:
+        raise ExportError(
+            "this table is in files that need not fit into memory: export them as .zip, with what "
+            "is known, or the answers, which cpclean clean writes into files."
+        )
     given = project.frame
     if given is None:
         original, numbers = Original(_with_holes(session, project)), _places(project)
@@ -80,14 +87,39 @@ def table_bytes(
     return original.cleaned(project.table, numbers, known, suffix).content
 
 
+def as_file(name: str) -> dict[str, str]:
+    """The headers of a response that is saved as a file."""
+    return {
+        "Content-Disposition": f'attachment; filename="{name}"',
+        "Cache-Control": "no-store",
+    }
+
+
 def words_about_filled(
     project: Project, session: CleaningSession, numbers: list[int], fill: str = "likely"
 ) -> list[str]:
     """Where the values of the table without holes come from: how many holes of which rows."""
+    if project.files is not None:
+        return []
     given = project.frame
     rows = _places(project) if given is None else numbers
     filled = filled_cells(session, project.table, rows, fill, given)
     return fill_words(filled, fill, (project.settings.about or {}).get("prior"))
+
+
+def archive_of_files(project: Project, session: CleaningSession) -> Iterator[bytes]:
+    """The files of a project as a .zip archive, with what is known in place of holes, bit by bit.
+
+    One file at a time is written anew before it is sent, so that neither memory nor disk has to
+    hold all of them. Files that have changed are refused before anything is sent.
+    """
+    files = project.files
+    if files is None:
+        raise ExportError("this table came as one file: export it as .csv, .parquet or .xlsx.")
+    files.check()
+    names = project.task.row_names.tolist()
+    known = {names[row]: dict(values) for row, values in session.known.items()}
+    return zipped(KnownOfFiles.of(files, project.table.columns, known))
 
 
 def type_of(suffix: str, content: bytes, project: Project) -> str:

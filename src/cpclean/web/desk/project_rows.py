@@ -24,8 +24,9 @@ class ProjectRows:
         The rows with holes, in order.
     numbers : list of int
         The number of each row for people, such as its number in the file.
-    spare : dict from column to list of values
-        The columns that play no part, such as an id by which people look a row up.
+    spare : dict from column to dict from the number of a row to its value
+        The columns that play no part, such as an id by which people look a row up; of rows in
+        files, the file and the row in it.
     """
 
     def __init__(self, project: Project) -> None:
@@ -46,8 +47,16 @@ class ProjectRows:
         return [self._table.names[cell] for cell in self._table.options_in_space(row).cells]
 
 
-def _spare_columns(project: Project) -> dict[str, list[Any]]:
+def _spare_columns(project: Project) -> dict[str, dict[int, Any]]:
+    if (files := project.files) is not None:
+        rows = project.task.row_names.tolist()
+        found = zip(rows, files.names(rows), strict=True)
+        return {"in the files": {row: f"row {place}" for row, place in found}}
     given, table = project.frame, project.table
     frame = {} if given is None else as_pandas(plain_frame(given))
     counting = {table.label, *table.names}
-    return {str(name): frame[name].tolist() for name in frame if str(name) not in counting}
+    return {
+        str(name): dict(enumerate(frame[name].tolist()))
+        for name in frame
+        if str(name) not in counting
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any
 from uuid import uuid4
@@ -41,6 +42,8 @@ class TakingIn:
         self._storage, self._project, self._rows, self._engine = storage, project, rows, engine
         self._answers_per_row = project.settings.answers_per_row
         self._decimal = "." if project.text is None else project.text.decimal
+        whole = project.task.dataset.whole
+        self._may_need_more = whole is not None and whole.spare is not None
 
     def answer(
         self,
@@ -58,6 +61,8 @@ class TakingIn:
             self._check_same(before, candidate, values)
             return _view(before)
         entry = self._entry(now, row, candidate, values)
+        if now is not None and self._may_need_more:
+            copy(now.session).replay([entry])  # refuses what the rows at hand cannot tell
         state = None if now is None else now.ledger.rows.get(row)
         settled = state is not None and state.state == "settled"
         kind = "correction" if settled and (correct or self._answers_per_row == 1) else "answer"

@@ -97,6 +97,8 @@ class Trying:
 
 
 def _trials(project: Project, follow: Any) -> TrustFindings:
+    if project.files is not None:
+        raise refusal("trust_files")
     if isinstance(project.frame, DomainTable):
         raise refusal("trust_domains")
     table, own, about = project.table, project.settings, project.settings.about or {}

@@ -7,12 +7,12 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from cpclean.queries.sureness import CERTAIN, OPEN, SURE
 from cpclean.report.drawn import NARROW, WIDE, drawn
 from cpclean.report.pictures import thinned
-from cpclean.web.desk.exporting import JSON_LINES, TYPES, type_of
+from cpclean.web.desk.exporting import JSON_LINES, TYPES, ZIP, as_file, type_of
 from cpclean.web.desk.listing import STATES, RowsWanted, Sort
 from cpclean.web.pages import forms, wording
 from cpclean.web.pages.progress_picture import picture_of
@@ -29,6 +29,7 @@ MOST_NUMBERS = 500  # lines of the table beside the picture, and of that of pred
 VERDICTS = (OPEN, SURE, CERTAIN)
 _LINES = ("curve", "certain_curve", "sure_curve", "expected", "low", "high", "until_sure")
 FORMATS = ((".csv", "CSV"), (".parquet", "Parquet"), (".xlsx", "Excel"))
+OF_FILES = ((".zip", "All files"),)
 
 
 class Overview:
@@ -104,8 +105,11 @@ class Overview:
         return await run_in_threadpool(self._export, visit)
 
     def _export(self, visit: Visit) -> Response:
+        files = visit.desk.project.files
         return self._rendering.page(
-            visit.request, "export.html", page="export", formats=FORMATS,
+            visit.request, "export.html", page="export",
+            formats=FORMATS if files is None else OF_FILES,
+            n_files=0 if files is None else len(files.short_names),
             filled=visit.desk.words_about_filled(),
             for_terminal=visit.desk.project.journal_belongs["repairs"] is not None,
         )  # fmt: skip
@@ -113,6 +117,9 @@ class Overview:
     async def table(self, visit: Visit) -> Response:
         """The cleaned table as a file."""
         suffix = visit.request.path_params["suffix"]
+        if suffix == ".zip":
+            blocks = await run_in_threadpool(visit.desk.export_files)
+            return StreamingResponse(blocks, media_type=ZIP, headers=as_file("cleaned.zip"))
         if suffix not in dict(FORMATS):
             return see("/export")
         fill = "likely" if visit.request.query_params.get("fill") else None
@@ -137,5 +144,4 @@ class Overview:
 
 
 def _file(content: bytes | str, name: str, kind: str) -> Response:
-    headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
-    return Response(content, media_type=kind, headers=headers)
+    return Response(content, media_type=kind, headers=as_file(name))
