@@ -455,7 +455,7 @@ def test_other_bytes_of_ours_are_not_a_project():
 def test_a_project_from_the_future_is_refused():
     content = packing.Packer().done({"cpclean": "project", "format": 99})
     with pytest.raises(
-        FutureError, match=r"newer cpclean \(format 99; this one reads formats up to 4\). Upgrade"
+        FutureError, match=r"newer cpclean \(format 99; this one reads formats up to 5\). Upgrade"
     ):
         Project.from_bytes(content)
 
