@@ -3,6 +3,7 @@
     demo, inspect, predict, rank, clean, serve    the commands, as people need them
     simulate, report, bench, reproduce            more of them
     options, tasks, sessions                      options that are shared, and what they become
+    project_file, completion                      options that are remembered; words for a shell
     many_files                                    training tables of many files
     dialogue, questions, typed_cells              what `clean` asks, shows and understands
     oracle, trials, wines                         true values: of a file, complete rows, the demo
@@ -17,6 +18,7 @@ import click
 
 from cpclean.cli.bench import bench
 from cpclean.cli.clean import clean
+from cpclean.cli.completion import completion
 from cpclean.cli.demo import demo
 from cpclean.cli.inspect import inspect
 from cpclean.cli.mistakes import Verbs
@@ -40,5 +42,7 @@ def main(debug: bool) -> None:
     """
 
 
-for verb in (demo, inspect, check, count, rank, clean, serve, simulate, report, bench, reproduce):
+for verb in (
+    demo, inspect, check, count, rank, clean, serve, simulate, report, bench, reproduce, completion
+):  # fmt: skip
     main.add_command(verb)

@@ -173,7 +173,7 @@ def _worlds_table(answers: _Answers, ascii_only: bool) -> Table:
     table.add_column("certain")
     for label in classes:
         table.add_column(str(label), justify="right")
-    table.add_column("worlds for the\nwinner (digits)", justify="right")
+    table.add_column("worlds for\nthe winner", justify="right")
     for at, point in enumerate(answers.shown):
         certain, possible, shares = answers.certain[point], answers.possible[at], answers.shares[at]
         winner = int(shares.argmax())
@@ -182,7 +182,7 @@ def _worlds_table(answers: _Answers, ascii_only: bool) -> Table:
             " ".join(str(label) for label in classes[possible]),
             "[green]yes[/]" if certain else "no",
             *(share_text(shares[label], possible[label], certain) for label in range(len(classes))),
-            short_count(answers.counts[at, winner], gap="..." if ascii_only else "…"),
+            short_count(answers.counts[at, winner]),
         )
     return table
 

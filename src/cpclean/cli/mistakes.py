@@ -16,6 +16,7 @@ from typing import Any
 
 import click
 
+from cpclean.cli.project_file import options_for
 from cpclean.errors import CPCleanError
 from cpclean.intake.notes import Note
 from cpclean.intake.sentences import said
@@ -35,6 +36,17 @@ class Verbs(click.Group):
     Exit codes: 0 done, 2 a mistake in the command or the files, 1 anything else that went wrong,
     130 interrupted with Ctrl-C.
     """
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command, with the options that cpclean.toml has for the table that it names."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if name is not None and command is not None and (own := options_for(rest)):
+            names = {one.name for one in command.params}
+            given = {one: value for one, value in own.items() if one in names}
+            ctx.default_map = {name: given}
+        return name, command, rest
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """In the order in which people need them."""

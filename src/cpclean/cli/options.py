@@ -110,6 +110,7 @@ def _training_options(command: Command, *, required: bool, paper: bool | None) -
     def training(**own: Any) -> Training:
         undecided = paper is None and own["space"] is None
         space = "" if undecided else _space(own["space"], own["metric"], bool(paper))
+        _remember(own.pop("remember"), own["file"])
         plain, nothing = _nulls(own["null"])
         return Training(**{**own, "space": space, "null": plain, "nothing": nothing})
 
@@ -117,12 +118,17 @@ def _training_options(command: Command, *, required: bool, paper: bool | None) -
         command,
         "training",
         training,
-        [one.name for one in fields(Training) if one.name != "nothing"],
+        [*(one.name for one in fields(Training) if one.name != "nothing"), "remember"],
         click.argument("file", **absent),
         click.option("--label", "-l", metavar="COLUMN", help="The label column.", **absent),
         *_model_options(PAPER_SPACE if paper else usual),
         *_reading_options(),
         *_draws_options(),
+        click.option(
+            "--remember", is_flag=True,
+            help="Write the options about the table into cpclean.toml in this folder, so that they "
+            "need not be typed again.",
+        ),
         click.option(
             "--cluster", metavar="ADDRESS",
             help="Let the workers behind a Dask scheduler look at the points: its address, such as "
@@ -130,6 +136,24 @@ def _training_options(command: Command, *, required: bool, paper: bool | None) -
             "same.",
         ),
     )  # fmt: skip
+
+
+def _remember(asked: bool, file: str) -> None:
+    """Say which options come from cpclean.toml, and write those that were typed into it."""
+    from cpclean.cli.mistakes import Mistake, tell
+    from cpclean.cli.project_file import NAME, remember, told
+
+    context = click.get_current_context()
+    if words := told(context):
+        tell(f"From {NAME}: {words}.")
+    if not asked:
+        return
+    if not file:
+        raise Mistake("--remember needs the file of a table.")
+    if remember(context, file):
+        tell(f"The options of {file} are in {NAME} now; commands in this folder need none.")
+    else:
+        tell("No option was given that could be remembered.")
 
 
 def _model_options(usual: str) -> list[Command]:

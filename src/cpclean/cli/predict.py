@@ -16,7 +16,7 @@ from cpclean.cli.options import (
     training_options,
     validation_options,
 )
-from cpclean.cli.output import for_people, output_options, ready, terminal, working, write
+from cpclean.cli.output import for_people, output_options, ready, working, write
 from cpclean.cli.sessions import tell_draws
 from cpclean.cli.tasks import model_of, task_given
 from cpclean.intake.notes import Note
@@ -95,17 +95,20 @@ def check(
 @validation_options
 @output_options
 @click.option("--shares", is_flag=True, help="Shares of the prior mass instead of exact counts.")
+@click.option("--exact", is_flag=True, help="All digits of large counts, also on a screen.")
 def count(
     training: Training,
     validation: Validation,
     shares: bool,
+    exact: bool,
     format_: str | None,
     out: str | None,
 ) -> None:
     """How many worlds predict each label: exact integers, however large.
 
-    FILE is the training table, with missing values. In CSV and JSON, counts are text, because they
-    have more digits than a float can hold. --shares weights the worlds by the prior. A row to
+    FILE is the training table, with missing values. On a screen, large counts are powers of ten,
+    unless --exact is given. In CSV and JSON, counts are text, because they have more digits than a
+    float can hold. --shares weights the worlds by the prior. A row to
     predict that has holes is counted in every world and with every way of filling them. Counts
     need all combinations of a row's holes: where these are too many, shares take their place.
 
@@ -120,12 +123,12 @@ def count(
     columns: dict[str, list[Any]] = {}
     with working("Counting worlds"):
         if any(counted):
-            as_text = short_count if for_people(format_, out) else digits_of
+            as_text = short_count if for_people(format_, out) and not exact else digits_of
             columns |= _counts(task, training, counted, as_text)
         if not all(counted):
             columns |= _shares(task, training, [not shares and one for one in counted])
             tell_draws(task, training)
-    what = "Share of the prior mass" if not any(counted) else "Worlds (digits)"
+    what = "Share of the prior mass" if not any(counted) else "Worlds"
     _told(task, columns, f"{what} behind each label", format_, out, right=tuple(columns))
 
 
@@ -209,14 +212,11 @@ def digits_of(number: int) -> str:
         sys.set_int_max_str_digits(most)
 
 
-def short_count(number: int, gap: str | None = None) -> str:
-    """A count for a screen; a long one is cut in the middle, with its number of digits."""
-    digits = digits_of(number)
-    if len(digits) <= 12:
-        return digits
-    if gap is None:
-        gap = "..." if terminal().options.ascii_only else "…"
-    return f"{digits[:4]}{gap}{digits[-4:]} ({len(digits)})"
+def short_count(number: int) -> str:
+    """A count for a screen: a large one as a power of ten."""
+    import math
+
+    return f"{number:,}" if number < 10**9 else f"10^{math.log10(number):.1f}"
 
 
 def opened_task(training: Training, validation: Validation) -> Task:
