@@ -204,3 +204,19 @@ def test_settles_where_distances_are_given() -> None:
     assert [question.settles(number).tolist() for number in range(2)] == [
         points.tolist() for points in question.why.settles
     ]
+
+
+def test_questions_name_the_row_as_the_frame_does() -> None:
+    frame = pd.DataFrame(
+        {"age": [1, None, 3, None, 9], "size": 1.0, "buys": ["n", "y", "y", None, "n"]},
+        index=["p7", "p3", "p9", "p4", "p1"],
+    )
+    table = IncompleteTable(frame, label="buys", drop_unlabelled=True).shuffled()
+    session = CleaningSession(
+        table, pd.DataFrame({"age": [2.0, 8.0], "size": [1.0, 1.0]}), n_neighbors=1
+    )
+    question = session.ask()
+    assert question.frame_row == session.frame_row(question.row) == "p3"
+    assert "(in the frame: 'p3')" in str(question)
+    plain = CleaningSession(table.dataset, [[0.1], [0.9]], n_neighbors=1)
+    assert plain.ask().frame_row == plain.ask().row

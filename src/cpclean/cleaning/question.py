@@ -121,6 +121,11 @@ class Question:
             np.array(after).reshape(len(answers), len(points), n_classes),
         )
 
+    @property
+    def frame_row(self) -> Any:
+        """What the frame itself calls the row, as `CleaningSession.frame_row` says it."""
+        return self._subject.frame_row(self.row)
+
     @cached_property
     def points(self) -> Ints:
         """The open validation points that the row can be near to, as in `why`."""
@@ -192,7 +197,9 @@ class Question:
         return RowCandidates(self._subject, self._board.ground, self.row, self._known)
 
     def __str__(self) -> str:
-        what = f"row {self.row}" if self.column is None else f"row {self.row}, {self.column!r}"
+        own = self.frame_row
+        what = f"row {self.row}" if own == self.row else f"row {self.row} (in the frame: {own!r})"
+        what = what if self.column is None else f"{what}, {self.column!r}"
         near = len(self.points)
         points = "1 open validation point" if near == 1 else f"{near} open validation points"
         return (

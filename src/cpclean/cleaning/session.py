@@ -315,6 +315,10 @@ class CleaningSession(SessionLooks):
         )
         return record
 
+    def frame_row(self, row: int) -> Any:
+        """What the frame calls a row: its index label, or its number among all rows."""
+        return self._setup.subject.frame_row(row)
+
     def skip(self, row: int) -> None:
         """Do not ask about a row, or any of its cells, again; it can still be answered."""
         row, state = self._row(row), self._state

@@ -49,6 +49,9 @@ class ArraySubject:
         self.data = _as_given(data)
         self._cells: dict[int, dict[Any, Span]] = {}
 
+    def frame_row(self, row: int) -> Any:
+        return int(row)
+
     def points(self, X: Any) -> Any:
         return X
 
@@ -178,6 +181,9 @@ class TableSubject:
     def __init__(self, table: IncompleteTable) -> None:
         self.table = table
         self.data = _as_given(table.dataset)
+
+    def frame_row(self, row: int) -> Any:
+        return self.table.frame_kind.label(self.table.rows_kept[row])
 
     def points(self, X: Any) -> Points:
         return self.table.session_points(X)

@@ -127,6 +127,10 @@ class FrameKind:
     names: tuple[str, ...]
     index: Any = None  # pandas alone has one
 
+    def label(self, row: int) -> Any:
+        """What the frame itself calls one of its rows: its label in the index, or its number."""
+        return int(row) if self.index is None else self.index[int(row)]
+
     def frame(self, columns: Mapping[str, list[Any]], rows: npt.NDArray[np.int64]) -> Any:
         """A frame of these columns; rows says where each of its rows stood in the other."""
         ordered = {name: columns[name] for name in self.names if name in columns}
