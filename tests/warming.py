@@ -16,6 +16,7 @@ QUERIES = ROOT / "src/cpclean/queries"
 # Compiled into the kernels of other files.
 SHARED_KERNELS = (
     "kernel_arrays.py",
+    "kernel_kinds.py",
     "_terms.py",
     "_alike.py",
     "_squares.py",
@@ -25,7 +26,7 @@ SHARED_KERNELS = (
 # About half of the work each; names of functions below.
 SHARES = (
     ("certain", "tallies", "residues", "products", "walks"),
-    ("races", "cells", "leaves", "cosines", "trees"),
+    ("races", "cells", "leaves", "cosines", "other metrics", "trees"),
 )
 
 
@@ -123,6 +124,10 @@ def main(names: list[str]) -> None:
         "cosines": lambda: (
             cpclean.is_certain(data(2), X, 3, "cosine"),
             cpclean.world_shares(data(2), X, 3, "cosine"),
+        ),
+        "other metrics": lambda: (
+            cpclean.is_certain(data(2), X, 3, "manhattan"),
+            cpclean.world_shares(data(2), X, 3, "manhattan"),
         ),
         "products": products,
         "cells": cells,

@@ -25,7 +25,8 @@ NEAR_ROWS = getattr(_near.near_rows, "py_func", _near.near_rows)
 def near_rows(rows: Rows, metric: int, X: np.ndarray, k: int) -> tuple[np.ndarray, ...]:
     plan = _alike.alike(metric, X)
     columns = _near.by_product(metric, X, rows.base.shape[1]) if plan is None else None
-    found: tuple[np.ndarray, ...] = NEAR_ROWS(rows, metric, X, columns, plan, k, 10**9)
+    other = None if metric == EUCLIDEAN else metric
+    found: tuple[np.ndarray, ...] = NEAR_ROWS(rows, other, X, columns, plan, k, 10**9)
     return found
 
 
@@ -384,7 +385,7 @@ def test_bounds_of_one_row_are_those_of_its_block(draw) -> None:
     rows = prepared_rows(data).rows
     near, far = np.empty(1), np.empty(1)
     for place in range(0, 30, 3):
-        found = _near.bounds_of_row(rows, EUCLIDEAN, X, place)
+        found = _near.bounds_of_row(rows, None, X, place)
         for point, x in enumerate(X):
             _near._bound(rows, rows.boxes, EUCLIDEAN, x, place, place + 1, near, far)
             assert found[point] == near[0]

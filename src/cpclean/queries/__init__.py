@@ -18,6 +18,7 @@
     _race_tree, _race_walk     two ways to what _race says: for few votes, and for many
     _leaf_order, _leaf_lists   kernels of leaves: positions; lists, and what several of these need
     _alike, _squares           sums that completions share; bounds of squares; compiled into _near
+    kernel_kinds               how kernels are compiled
     _terms                     what distances are sums of, compiled into several of these
     reference                  the paper's algorithms in plain Python, to read and to compare with
 

@@ -15,10 +15,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from cpclean.queries.kernel_kinds import kernel, part
 
 
-@njit(cache=True, nogil=True)
+@part
 def _entropy(shares, mass):
     total = 0.0
     for label in range(shares.shape[0]):
@@ -28,7 +29,7 @@ def _entropy(shares, mass):
     return max(total, 0.0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cell_gains(index, rows, rank, at, beyond, before, gains):
     """What knowing each cell of some rows is expected to take from one point's entropy.
 

@@ -21,7 +21,6 @@ Cost: O(d + values) per row; O(d + log values) for cells of one column whose val
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from cpclean.queries._minmax import sweep
 from cpclean.queries._terms import cosine_order, join, term_of
@@ -41,6 +40,7 @@ from cpclean.queries.kernel_arrays import (
     VALUES_AT,
     WEIGHTS_AT,
 )
+from cpclean.queries.kernel_kinds import kernel, part, passage
 
 # The range in which boxes begin is divided into so many parts to find the nearest ones.
 _PARTS = 64
@@ -52,16 +52,18 @@ _FIRST, _PER_NEIGHBOUR, _TIMES = 4, 2, 3
 # -- cells -------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@passage
 def _ascending_ends(values, at, size, metric, x, low, high):
     """The ends of a sum after a cell of one column whose values ascend: by bisection."""
     first, last = values[at], values[at + size - 1]
-    if metric == LINEAR or metric == NORM:
+    is_dot = metric is not None and metric == LINEAR
+    is_norm = metric is not None and metric == NORM
+    if is_dot or is_norm:
         least = min(term_of(metric, first, x), term_of(metric, last, x))
     else:
         least = np.inf
-    if metric != LINEAR:  # the nearest to x, or to 0, is one of two neighbours
-        middle = 0.0 if metric == NORM else x
+    if not is_dot:  # the nearest to x, or to 0, is one of two neighbours
+        middle = 0.0 if is_norm else x
         under, over = 0, size
         while under < over:
             probe = (under + over) // 2
@@ -75,7 +77,7 @@ def _ascending_ends(values, at, size, metric, x, low, high):
     return join(metric, low, least), join(metric, high, most)
 
 
-@njit(cache=True, nogil=True)
+@passage
 def _dense_ends(values, at, size, start, stop, metric, t, low, high):
     """The ends of a sum after a cell, from all of its values."""
     lowest, highest = np.inf, -np.inf
@@ -112,7 +114,7 @@ def _dense_ends(values, at, size, start, stop, metric, t, low, high):
     return lowest, highest
 
 
-@njit(cache=True, nogil=True)
+@part
 def _sparse_ends(sparse, number, size, start, stop, metric, t, nonzero, low, high):
     """The same in a wide table of mostly zeros: what adds nothing is passed over."""
     lowest, highest = np.inf, -np.inf
@@ -148,7 +150,7 @@ def _sparse_ends(sparse, number, size, start, stop, metric, t, nonzero, low, hig
 # -- rows --------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@part
 def _ends(base, span, cells, values, sparse, metric, t, nonzero):
     """Smallest and largest sum over the candidates of a row."""
     low = 0.0
@@ -177,7 +179,7 @@ def _ends(base, span, cells, values, sparse, metric, t, nonzero):
     return low, high
 
 
-@njit(cache=True, nogil=True)
+@part
 def _cosine_bounds(least_minus_dot, most_minus_dot, least_norm, most_norm):
     """Bounds of the cosine order from those of minus the dot product and of |x|^2."""
     low, high = 0.0, 0.0
@@ -191,7 +193,7 @@ def _cosine_bounds(least_minus_dot, most_minus_dot, least_norm, most_norm):
     return low, high
 
 
-@njit(cache=True, nogil=True)
+@part
 def _cosine_ends(base, span, cells, values, sparse, t, live, chosen, live_at, dots, squares):
     """Smallest and largest cosine order of a row, candidate by candidate.
 
@@ -255,7 +257,7 @@ def _cosine_ends(base, span, cells, values, sparse, t, live, chosen, live_at, do
 # -- points ------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@passage
 def _count_begins(bounds, counts):
     """How many boxes begin in each part of the range in which boxes begin.
 
@@ -270,8 +272,8 @@ def _count_begins(bounds, counts):
     # A range that is smaller than this would make the scale overflow.
     if highest > lowest and highest - lowest > _TINY:
         scale = (counts.shape[0] - 1) / (highest - lowest)
-    for part in range(counts.shape[0]):
-        counts[part] = 0
+    for place in range(counts.shape[0]):
+        counts[place] = 0
     if not 0.0 < scale < np.inf:
         counts[0] = bounds.shape[0]
         return 0.0, 0.0
@@ -280,21 +282,21 @@ def _count_begins(bounds, counts):
     return lowest, scale
 
 
-@njit(cache=True, nogil=True)
+@passage
 def _next_boxes(bounds, lowest, scale, done, last, opened):
     """The boxes that begin in parts done..last; returns how many, and where the next one begins."""
     n = 0
     next_begins = np.inf
     for local in range(bounds.shape[0]):
-        part = np.int64((bounds[local] - lowest) * scale) if scale > 0.0 else 0
+        place = np.int64((bounds[local] - lowest) * scale) if scale > 0.0 else 0
         opened[n] = local
-        n += done <= part <= last
-        if part > last:
+        n += done <= place <= last
+        if place > last:
             next_begins = min(next_begins, bounds[local])
     return n, next_begins
 
 
-@njit(cache=True, nogil=True)
+@passage
 def _keep_nearest(ends, n, end):
     """Put one more end among the nearest K, for which ends has room; returns how many there are.
 
@@ -320,14 +322,14 @@ def _keep_nearest(ends, n, end):
     return n
 
 
-@njit(cache=True, nogil=True)
+@part
 def _sorted_events(distance, event, n, limit, end, away, code):
     """Those of n events up to a limit and before an end, from near to far; returns how many.
 
     They come into away and code. Events at one distance are in the order of their numbers. A number
     becomes -1 - number where the next event is at the same position.
     """
-    n_listed = 0
+    n_listed = np.int64(0)  # not a literal, for which what it is handed to is compiled once more
     for i in range(n):
         away[n_listed] = distance[i]
         code[n_listed] = event[i]
@@ -354,7 +356,7 @@ def _sorted_events(distance, event, n, limit, end, away, code):
     return n_listed
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def extremes(rows, sparse, metric, X, near_ptr, near, bound, reach, n_neighbors, most_written, side,
              label_ptr, present, found):  # fmt: skip
     """The near rows' nearest and farthest candidates, as events from near to far.
@@ -362,8 +364,8 @@ def extremes(rows, sparse, metric, X, near_ptr, near, bound, reach, n_neighbors,
     Opens the rows whose bounding boxes begin nearest, then more of them, until the next box begins
     where K rows have ended: no later event matters. Or, if the labels of the near rows are given,
     until all of them are found possible; see `_minmax.possible` for these arguments, where
-    side is empty if only the events are wanted. sparse is None unless the table is wide or the
-    metric is cosine: then nothing is compiled that only these need.
+    side is empty if only the events are wanted. metric is None for the Euclidean, and sparse is
+    None unless the table is wide or the metric is cosine: what only others need is not compiled.
 
     Returns (ptr, event), where point p has event[ptr[p]:ptr[p+1]]. An event 2 i says that the i-th
     near row of the point begins, 2 i + 1 that it has ended. Stored as -1 - event where the next
@@ -376,7 +378,7 @@ def extremes(rows, sparse, metric, X, near_ptr, near, bound, reach, n_neighbors,
     most_cells = 0
     for p in range(n_points):
         most = max(most, near_ptr[p + 1] - near_ptr[p])
-    if metric == COSINE:
+    if metric is not None and metric == COSINE:
         for i in range(near.shape[0]):
             most_cells = max(most_cells, spans[near[i], N_CELLS])
     ptr = np.empty(n_points + 1, np.int64)
@@ -391,13 +393,14 @@ def extremes(rows, sparse, metric, X, near_ptr, near, bound, reach, n_neighbors,
     code = np.empty(2 * most + 1, np.int64)
     away = np.empty(2 * most + 1)
     tally = np.empty((2, found.shape[1]), np.int64)
-    chosen = np.empty(most_cells, np.int64)
-    dots = np.empty(most_cells + 1)
-    squares = np.empty(most_cells + 1)
-    live = np.empty(base.shape[1], np.int64)
-    live_at = np.empty(most_cells + 2, np.int64)
-    filled = np.empty(X.shape[1] + 1, np.int64)  # one more, likewise
-    nonzero = filled[:0]
+    nonzero = code[:0]
+    if sparse is not None:
+        chosen = np.empty(most_cells, np.int64)
+        dots = np.empty(most_cells + 1)
+        squares = np.empty(most_cells + 1)
+        live = np.empty(base.shape[1], np.int64)
+        live_at = np.empty(most_cells + 2, np.int64)
+        filled = np.empty(X.shape[1] + 1, np.int64)  # one more, likewise
     for p in range(n_points):
         own = near[near_ptr[p] : near_ptr[p + 1]]
         bounds = bound[near_ptr[p] : near_ptr[p + 1]]
@@ -430,13 +433,13 @@ def extremes(rows, sparse, metric, X, near_ptr, near, bound, reach, n_neighbors,
                     continue
                 row = own[local]
                 span = spans[row]
-                if metric == PRECOMPUTED:
+                if metric is not None and metric == PRECOMPUTED:
                     at = span[FIRST_CANDIDATE]
                     low = high = t[at]
                     for j in range(at + 1, at + span[SIZE]):
                         low = min(low, t[j])
                         high = max(high, t[j])
-                elif sparse is not None and metric == COSINE:
+                elif sparse is not None and metric is not None and metric == COSINE:
                     if span[SIZE] <= most_written:
                         low, high = _cosine_ends(base[row], span, cells, values, sparse, t, live,
                                                  chosen, live_at, dots, squares)  # fmt: skip

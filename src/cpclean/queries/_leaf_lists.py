@@ -7,15 +7,15 @@ package, as after an edit of `kernel_arrays`. (The tests do so by themselves.)
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from cpclean.queries.kernel_arrays import FIRST_CANDIDATE, SIZE
+from cpclean.queries.kernel_kinds import kernel, part
 
 # Unsigned numbers: an index that cannot be negative needs no check for counting from the end.
 _0, _1 = np.uint64(0), np.uint64(1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def make_lists(codes, n_listed, root, n_nodes, tree_ptr, leaves, first):
     """The lists of all nodes, out of candidates 0..n_listed-1 and of rows that are bounded.
 
@@ -55,7 +55,7 @@ def make_lists(codes, n_listed, root, n_nodes, tree_ptr, leaves, first):
     return list_at, lists
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def make_row_lists(codes, places, spans, root, n_nodes, tree_ptr, leaves):
     """Lists of rows instead of candidates: the place of each row that has one in the leaf, once.
 
@@ -101,7 +101,7 @@ def make_row_lists(codes, places, spans, root, n_nodes, tree_ptr, leaves):
     return list_at, lists
 
 
-@njit(cache=True, nogil=True)
+@part
 def count_listed(root, list_at, lists, leaves, begins, ends, times, met):
     """How often each number in the lists of the leaves is met; returns how many are, in met."""
     n_met = _0
@@ -125,7 +125,7 @@ def count_listed(root, list_at, lists, leaves, begins, ends, times, met):
     return n_met
 
 
-@njit(cache=True, nogil=True)
+@part
 def count_met(rows, leaves, begins, ends, times, met):
     """Step 1: how often each candidate is met; returns how many are, which stand in met."""
     n_met = count_listed(rows.root, rows.list_at, rows.lists, leaves, begins, ends, times, met)
@@ -136,7 +136,7 @@ def count_met(rows, leaves, begins, ends, times, met):
     return n_met
 
 
-@njit(cache=True, nogil=True)
+@part
 def trees_shared(codes, leaves):
     """In how many trees two candidates are in one leaf."""
     same = 0
@@ -145,7 +145,7 @@ def trees_shared(codes, leaves):
     return same
 
 
-@njit(cache=True, nogil=True)
+@part
 def sort_first(array, n):
     """Sort the first n of some numbers, in place."""
     gap = 1
@@ -162,7 +162,7 @@ def sort_first(array, n):
         gap //= 3
 
 
-@njit(cache=True, nogil=True)
+@part
 def grown(array, used, size):
     larger = np.empty(size, array.dtype)
     for i in range(used):
@@ -170,7 +170,7 @@ def grown(array, used, size):
     return larger
 
 
-@njit(cache=True, nogil=True)
+@part
 def small_order(distance, n, counts, order):
     """Positions of n small integers in ascending order; equal ones stay as they are."""
     counts[:] = 0

@@ -22,10 +22,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cpclean.queries._leaf_lists import count_met, grown, small_order, sort_first, trees_shared
 from cpclean.queries.kernel_arrays import FIRST_CANDIDATE, SIZE
+from cpclean.queries.kernel_kinds import kernel, part
 
 # Logarithms (to base 2) in fixed point, by prior mass in so many steps of 2^_FINE parts.
 _UNIT, _STEPS, _FINE = 1 << 20, 1024, 32
@@ -39,7 +39,7 @@ _OWNER = (1 << _FINE) - 1
 _NEVER = np.iinfo(np.int64).max
 
 
-@njit(cache=True, nogil=True)
+@part
 def _emit(n, n_rows, start, distance, local_of, mass_of, order, counts, place, mass, beyond, owner,
           weight, nearer, far):  # fmt: skip
     """Bring n candidates of some rows into order, from start on; returns where they end.
@@ -61,7 +61,7 @@ def _emit(n, n_rows, start, distance, local_of, mass_of, order, counts, place, m
     return at + 1
 
 
-@njit(cache=True, nogil=True)
+@part
 def _sum_up(start, end, n_rows, mass, beyond, owner, weight, nearer, far):
     """Each row's mass so far, from near to far; then what lies farther, from far to near."""
     for local in range(n_rows):
@@ -76,7 +76,7 @@ def _sum_up(start, end, n_rows, mass, beyond, owner, weight, nearer, far):
         mass[owner[i]] += weight[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def positions(rows, X, near_ptr, near, reach, want_rank):
     """Positions from near to far, for every point of a block: the fields of `Positions`.
 
@@ -139,7 +139,7 @@ def positions(rows, X, near_ptr, near, reach, want_rank):
     return near_ptr, near, beyond, ptr, owner[:n], weight[:n], nearer[:n], far[:n], rank
 
 
-@njit(cache=True, nogil=True)
+@part
 def _undecided(kept, n_kept, mass, nearer):
     """At most the mass of worlds with fewer than K rows within a radius, of the rows kept there.
 
@@ -163,7 +163,7 @@ def _undecided(kept, n_kept, mass, nearer):
     return total
 
 
-@njit(cache=True, nogil=True)
+@part
 def _log_table():
     """Logarithms of a row's factor: F + z G, of the mass that is farther / nearer, by G.
 
@@ -175,7 +175,7 @@ def _log_table():
     return table
 
 
-@njit(cache=True, nogil=True)
+@part
 def _first_bound(n_neighbors, slack):
     """A bound on the undecided mass, as a logarithm, and where it is worth while to find that.
 
@@ -189,7 +189,7 @@ def _first_bound(n_neighbors, slack):
     return np.int64((n_neighbors - 1) * _SHIFT * _UNIT), worth
 
 
-@njit(cache=True, nogil=True)
+@part
 def _radius(rows, n_trees, order, ends, n_neighbors, slack, logs, inside, mass, kept, nearer):
     """The distance within which all but slack of the mass is decided, and how many rows it has.
 
@@ -231,7 +231,7 @@ def _radius(rows, n_trees, order, ends, n_neighbors, slack, logs, inside, mass, 
     return n_trees, n_kept, n_whole
 
 
-@njit(cache=True, nogil=True)
+@part
 def _same_radius(radius, n_rows, n_neighbors, slack, logs, owner, spot, fixed, mass, log, kept,
                  nearer):  # fmt: skip
     """Whether `_radius` would find this radius from these positions of one point."""
@@ -267,7 +267,7 @@ def _same_radius(radius, n_rows, n_neighbors, slack, logs, owner, spot, fixed, m
     return False
 
 
-@njit(cache=True, nogil=True)
+@part
 def _row_now(rows, leaves, row, radius, begin, away, weight, fixed):
     """The positions of a row within a radius, from begin on; where they end, and what is beyond."""
     end = begin
@@ -328,7 +328,7 @@ class RenewalRoom(NamedTuple):
     kept: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@part
 def _make_room(rows, before):
     most_new = 1
     most_rows = 1
@@ -346,7 +346,7 @@ def _make_room(rows, before):
     )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@part
 def _room_for(rows, before):
     """How many rows and positions all points may have about which something is known."""
     n_places = before.spot.shape[0]
@@ -355,7 +355,7 @@ def _room_for(rows, before):
     return before.rows.shape[0] + before.changed.shape[0], n_places
 
 
-@njit(cache=True, nogil=True)
+@part
 def _renewed_rows(rows, leaves, k, before, room, near, beyond):
     """The rows around a point: those that have not changed, and those that have and come near now.
 
@@ -400,7 +400,7 @@ def _renewed_rows(rows, leaves, k, before, room, near, beyond):
     return n_rows, n_new
 
 
-@njit(cache=True, nogil=True)
+@part
 def _renewed(rows, leaves, k, before, n_neighbors, slack, logs, room, nearer_than, near, beyond,
              owner, weight, nearer, far, spot, fixed):  # fmt: skip
     """Steps 1 to 4 for a point about which all is known but what has changed.
@@ -434,7 +434,7 @@ def _renewed(rows, leaves, k, before, n_neighbors, slack, logs, room, nearer_tha
     return same, n_rows, n
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def close_positions(rows, X, n_neighbors, slack, want_rank, before, known):
     """As `positions`, but out of the lists, until all but slack of the mass is decided.
 

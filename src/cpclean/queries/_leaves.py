@@ -25,7 +25,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cpclean.queries._leaf_lists import (
     count_listed,
@@ -36,11 +35,12 @@ from cpclean.queries._leaf_lists import (
     trees_shared,
 )
 from cpclean.queries.kernel_arrays import FIRST_CANDIDATE, SIZE
+from cpclean.queries.kernel_kinds import kernel, part
 
 _0 = np.uint64(0)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _meet(rows, leaves, begins, ends, times, met, often, least, n_exact):
     """The candidates that are met at least so often, and how often; returns how many.
 
@@ -63,7 +63,7 @@ def _meet(rows, leaves, begins, ends, times, met, often, least, n_exact):
     return np.int64(n)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _place(lists, begin, end, candidate):
     """Where a candidate stands in a list, or would stand."""
     while begin < end:
@@ -75,7 +75,7 @@ def _place(lists, begin, end, candidate):
     return begin
 
 
-@njit(cache=True, nogil=True)
+@part
 def _met_by(rows, leaves, candidate):
     """How often one candidate is met, by looking for it in the lists."""
     met = 0
@@ -87,7 +87,7 @@ def _met_by(rows, leaves, candidate):
     return met
 
 
-@njit(cache=True, nogil=True)
+@part
 def _ends_of_row(rows, leaves, row):
     """How often the nearest and the farthest candidate of a row are met."""
     first = rows.spans[row, FIRST_CANDIDATE]
@@ -101,7 +101,7 @@ def _ends_of_row(rows, leaves, row):
     return most, least
 
 
-@njit(cache=True, nogil=True)
+@part
 def _kth(ends, n_neighbors):
     """The distance within which K rows end, and how many of them at that distance."""
     left = n_neighbors
@@ -128,7 +128,7 @@ class Meetings(NamedTuple):
     ends: np.ndarray  # (T + 1) how many rows end at each distance
 
 
-@njit(cache=True, nogil=True)
+@part
 def _hit_candidates(rows, n_alone, n_exact, n_trees, n_met, enough, work):
     """The rows of several candidates some of which are met often enough; returns how many."""
     _, _, _, met, often, seen, most, least, hit, _, ends = work
@@ -159,7 +159,7 @@ def _hit_candidates(rows, n_alone, n_exact, n_trees, n_met, enough, work):
     return n_hit
 
 
-@njit(cache=True, nogil=True)
+@part
 def _hit_rows(rows, leaves, n_alone, n_met, enough, work):
     """The same, of places of rows and of candidates that are in no list."""
     _, _, _, met, often, seen, most, least, hit, _, ends = work
@@ -191,7 +191,7 @@ def _hit_rows(rows, leaves, n_alone, n_met, enough, work):
     return n_hit
 
 
-@njit(cache=True, nogil=True)
+@part
 def _bound(rows, n_alone, n_exact, leaves, n_met, n_neighbors, work):
     """Steps 2 and 3: the distance and the row of the reach, and how many rows were hit.
 
@@ -227,7 +227,7 @@ def _bound(rows, n_alone, n_exact, leaves, n_met, n_neighbors, work):
     return reach, kept[left - 1], left, n_hit
 
 
-@njit(cache=True, nogil=True)
+@part
 def _keep(rows, n_alone, leaves, n_met, reach, last, left, n_hit, work):
     """Step 4: the rows that begin before the reach, ascending; returns how many."""
     _, _, _, met, often, seen, most, least, hit, kept, _ = work
@@ -265,7 +265,7 @@ def _keep(rows, n_alone, leaves, n_met, reach, last, left, n_hit, work):
     return n_kept
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def near_rows(rows, n_alone, n_exact, X, n_neighbors, limit):
     """Rows that can be among the nearest, for every point of a block, as in `_near.near_rows`.
 
@@ -338,7 +338,7 @@ def near_rows(rows, n_alone, n_exact, X, n_neighbors, limit):
     return ptr, near[:n], bound[:n], reaches, far[:n]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def extremes(n_trees, near_ptr, bound, far, reach):
     """Where rows begin and end, from near to far: (ptr, event) as `_extremes.extremes` has them."""
     n_points = reach.shape[0]
@@ -377,7 +377,7 @@ def extremes(n_trees, near_ptr, bound, far, reach):
     return ptr, out[: ptr[n_points]]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def nearest(rows, X, row):
     """The distance from every point to the nearest candidate of a row, or a lower bound."""
     n_points, n_trees = X.shape
@@ -388,7 +388,7 @@ def nearest(rows, X, row):
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def limits(rows, tree_ptr, leaves):
     """Between which distances every row lies from a point that may reach several leaves.
 

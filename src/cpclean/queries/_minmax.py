@@ -25,10 +25,11 @@ here: after changing it, delete the `__pycache__` folder. (The tests do so by th
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from cpclean.queries.kernel_kinds import kernel, part, passage
 
 
-@njit(cache=True, nogil=True)
+@passage
 def _wins(label, can, must, n_neighbors, total_can, total_must):
     """Step 3: whether this threshold lets a label win; can and must count rows per label."""
     votes = can[label]
@@ -45,7 +46,7 @@ def _wins(label, can, must, n_neighbors, total_can, total_must):
     return room >= places
 
 
-@njit(cache=True, nogil=True)
+@part
 def sweep(event, n_events, side, present, n_neighbors, tally, found):
     """Mark the possible labels of one point in found (classes); returns whether all are.
 
@@ -53,8 +54,8 @@ def sweep(event, n_events, side, present, n_neighbors, tally, found):
     """
     n_labels = present.shape[0]
     can, must = tally[0, :n_labels], tally[1, :n_labels]
-    can[:] = 0
-    must[:] = 0
+    for label in range(n_labels):
+        can[label] = must[label] = 0
     total_can = 0
     total_must = 0
     missing = 0
@@ -89,7 +90,7 @@ def sweep(event, n_events, side, present, n_neighbors, tally, found):
     return missing == 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def possible(near_ptr, side, label_ptr, present, event_ptr, event, n_neighbors, out):
     """Mark the possible labels of every point of a block in out (points, classes).
 

@@ -56,7 +56,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from cpclean.data.rows import Floats
 from cpclean.queries._alike import add_up, begin_sums, list_within, most_of_sum, room_for_sums
@@ -75,6 +74,7 @@ from cpclean.queries.kernel_arrays import (
     PRECOMPUTED,
     SIZE,
 )
+from cpclean.queries.kernel_kinds import kernel, part, passage
 
 _BEGINS = 2**21  # bounds of blocks that are kept at a time, of all points together
 # Where at most one row in so many may be near, rows are looked at one by one: after a product, and
@@ -91,7 +91,7 @@ _MOST_FEATURES = 2**16  # beyond this, single precision has too few digits
 # -- bounds ------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _bound(rows, boxes, metric, t, start, stop, near, far):
     """Bounds of the distances to boxes start..stop-1, of blocks or of rows in their order."""
     count = stop - start
@@ -152,7 +152,7 @@ def _bound(rows, boxes, metric, t, start, stop, near, far):
             _bound_cosine(-near[r], -far[r], norm_low, norm_high, r, near, far)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _bound_cosine(dot_high, dot_low, norm_low, norm_high, r, near, far):
     if norm_high == 0.0:  # nothing but the zero vector
         near[r] = 0.0
@@ -171,13 +171,13 @@ def _bound_cosine(dot_high, dot_low, norm_low, norm_high, r, near, far):
 # -- the product -------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@part
 def _share(n_features):
     """The margin of a product, as a share of |W|^2 + |Y|^2; see the top of this file."""
     return (n_features + 8) * 2.0**-21
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _round_block(rows, block, centre, place, low, high, norms, sizes):
     """The rows of a block in single precision, around the centre of one of them and scaled.
 
@@ -231,7 +231,7 @@ def _round_block(rows, block, centre, place, low, high, norms, sizes):
     return scale, n_plain
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _round_points(X, active, centre, scale, place, n_plain, Y, plain, whole):
     """Points as `_round_block` has rows, doubled and negated in columns without holes.
 
@@ -258,7 +258,7 @@ def _round_points(X, active, centre, scale, place, n_plain, Y, plain, whole):
         whole[q] += plain[q]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _multiply(low, high, norms, Y, q, n_plain, n_features, count, sums):
     """|W|^2 - 2 W Y, and squares of gaps in holed columns, for a block's rows and points q..q+3.
 
@@ -299,7 +299,7 @@ def _multiply(low, high, norms, Y, q, n_plain, n_features, count, sums):
             d[r] += gap * gap
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _most_within(reach, n_features, scale, plain, whole):
     """The largest that `_multiply` may find for a row within reach; see the top of this file."""
     margin = _share(n_features) * whole + n_features * 2.0**-120 * (1.0 + whole)
@@ -311,7 +311,7 @@ def _most_within(reach, n_features, scale, plain, whole):
 # -- rows within reach -------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@passage
 def _replace_top(heap, who, p, value, row):
     """Replace the largest pair of a value and a row in a point's max-heap."""
     size = heap.shape[1]
@@ -332,7 +332,7 @@ def _replace_top(heap, who, p, value, row):
     who[p, at] = row
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _grown(array, used, size):
     larger = np.empty(size, array.dtype)
     for i in range(used):
@@ -340,7 +340,7 @@ def _grown(array, used, size):
     return larger
 
 
-@njit(cache=True, nogil=True)
+@passage
 def _keep(p, near, far, row, count, heap, ending, found, found_row, found_bound, n_found):
     """Note those of some rows that begin within a point's reach, which falls with their ends.
 
@@ -360,7 +360,34 @@ def _keep(p, near, far, row, count, heap, ending, found, found_row, found_bound,
     return n_found
 
 
-@njit(cache=True, nogil=True)
+@part
+def _sum_gaps(low, high, X, p, start, count, begins):
+    """What `_bound` finds first under the Euclidean metric."""
+    for r in range(count):
+        begins[r] = 0.0
+    for f in range(X.shape[1]):
+        x = X[p, f]
+        lows = low[f, start : start + count]
+        highs = high[f, start : start + count]
+        for r in range(count):
+            under = x - lows[r]
+            over = highs[r] - x
+            gap = under if under < over else over
+            gap = gap if gap < 0.0 else 0.0
+            begins[r] += gap * gap
+
+
+@passage
+def _bound_blocks(rows, metric, X, p, start, count, begins, ends):
+    """Where some blocks begin for a point, and, as scratch, where they end."""
+    if metric is None:
+        boxes = rows.block_boxes
+        _sum_gaps(boxes.low, boxes.high, X, p, start, count, begins[p])
+    else:
+        _bound(rows, rows.block_boxes, metric, X[p], start, start + count, begins[p], ends)
+
+
+@passage
 def _nearest_blocks(rows, metric, X, begins, ends):
     """Every point's nearest block, -1 where distances are given and there is nothing to pass over.
 
@@ -375,16 +402,15 @@ def _nearest_blocks(rows, metric, X, begins, ends):
         least[p] = np.inf
         for block in range(at_once):
             begins[p, block] = -np.inf
-    if metric == PRECOMPUTED:
-        return nearest
-    for start in range(0, n_blocks, at_once):
-        count = min(at_once, n_blocks - start)
-        for p in range(n_points):
-            _bound(rows, rows.block_boxes, metric, X[p], start, start + count, begins[p], ends)
-            for block in range(count):
-                if begins[p, block] < least[p] or nearest[p] < 0:
-                    least[p] = begins[p, block]
-                    nearest[p] = start + block
+    if metric is None or metric != PRECOMPUTED:
+        for start in range(0, n_blocks, at_once):
+            count = min(at_once, n_blocks - start)
+            for p in range(n_points):
+                _bound_blocks(rows, metric, X, p, start, count, begins, ends)
+                for block in range(count):
+                    if begins[p, block] < least[p] or nearest[p] < 0:
+                        least[p] = begins[p, block]
+                        nearest[p] = start + block
     return nearest
 
 
@@ -395,11 +421,12 @@ def by_product(metric: int, X: Floats, n_features: int) -> Floats | None:
     return np.ascontiguousarray(X.T)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def near_rows(rows, metric, X, columns, plan, n_neighbors, limit):
     """Rows that can be among the nearest, for every point of a block.
 
-    columns are `by_product` and plan is `_alike.alike`: what is None is not compiled. Gives up,
+    metric is None for the Euclidean, columns are `by_product` and plan is `_alike.alike`: where
+    one of these is None, what only others need is not compiled. Gives up,
     with ptr empty, when several points together have more than `limit` rows.
 
     Returns (ptr, near, bound, reach): point p has rows near[ptr[p]:ptr[p+1]], in ascending order,
@@ -425,7 +452,7 @@ def near_rows(rows, metric, X, columns, plan, n_neighbors, limit):
     found = np.empty(4096, np.int64)
     found_row = np.empty(4096, np.int64)
     found_bound = np.empty(4096)
-    n_found = 0
+    n_found = np.int64(0)  # not a literal, for which what it is handed to is compiled once more
     if columns is not None:  # room for a product
         tried = np.zeros(2, np.int64)  # products of points and blocks without and with holes
         useful = np.zeros(2, np.int64)  # how many of them left few rows
@@ -452,10 +479,10 @@ def near_rows(rows, metric, X, columns, plan, n_neighbors, limit):
             n_active += block >= 0
         else:  # its rows meet all points while they are in the cache
             block = turn
-            if block % at_once == 0 and n_blocks > at_once and metric != PRECOMPUTED:
+            if block % at_once == 0 and n_blocks > at_once and nearest[0] >= 0:
                 for p in range(n_points):
-                    _bound(rows, rows.block_boxes, metric, X[p], block,
-                           min(block + at_once, n_blocks), begins[p], ends)  # fmt: skip
+                    count = min(at_once, n_blocks - block)
+                    _bound_blocks(rows, metric, X, p, block, count, begins, ends)
             for p in range(n_points):
                 active[n_active] = p
                 n_active += begins[p, block % at_once] <= nearest_ends[p, 0] and block != nearest[p]
@@ -512,7 +539,7 @@ def near_rows(rows, metric, X, columns, plan, n_neighbors, limit):
                 bound_few(rows.base, rows.boxes.low, rows.boxes.high, rows.order,
                            rows.holed, block, X, p, row, n_near, near, far)  # fmt: skip
             else:
-                if metric == EUCLIDEAN:
+                if metric is None:
                     bound_squares(rows.boxes.low, rows.boxes.high, rows.holed, block, X, p, start,
                                    count, near, far)  # fmt: skip
                 else:
@@ -559,13 +586,13 @@ def near_rows(rows, metric, X, columns, plan, n_neighbors, limit):
     return ptr, out_row, out_bound, reach
 
 
-@njit(cache=True, nogil=True)
+@passage
 def _is_near(bound, row, reach, last):
     """Whether a row begins within the reach; of those just there, only rows up to its own do."""
     return bound < reach or (bound == reach and row <= last)
 
 
-@njit(cache=True, nogil=True)
+@passage
 def _ascending(n_rows, ptr, row, bound):
     """Sort every point's rows, and their bounds with them: equal distances go by that order.
 
@@ -617,12 +644,12 @@ def _ascending(n_rows, ptr, row, bound):
             bound[first + i] = bounds[keys[i] & 0xFFFFFFFF]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def bounds_of_row(rows, metric, X, place):
     """A lower bound of every point's distance to the row that stands at a place in the order."""
     found = np.empty(X.shape[0])
     far = np.empty(1)
-    if metric == EUCLIDEAN:  # as `_bound` has it: a call for each point takes ten times as long
+    if metric is None:  # as `_bound` has it: a call for each point takes ten times as long
         low, high = rows.boxes.low, rows.boxes.high
         for p in range(X.shape[0]):
             near = 0.0
@@ -639,7 +666,7 @@ def bounds_of_row(rows, metric, X, place):
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def local_labels(row_ptr, codes, n_classes):
     """Number the labels that occur around each point, in class order.
 
@@ -648,11 +675,13 @@ def local_labels(row_ptr, codes, n_classes):
     """
     n_points = row_ptr.shape[0] - 1
     side = np.empty(codes.shape[0], np.int64)
-    ptr = np.zeros(n_points + 1, np.int64)
+    ptr = np.empty(n_points + 1, np.int64)
+    ptr[0] = 0
     present = np.empty(min(n_points * n_classes, codes.shape[0]), np.int64)
     number = np.empty(n_classes, np.int64)
     for p in range(n_points):
-        number[:] = -1
+        for label in range(n_classes):
+            number[label] = -1
         for i in range(row_ptr[p], row_ptr[p + 1]):
             number[codes[i]] = 0
         at = ptr[p]

@@ -23,7 +23,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cpclean.queries._terms import cosine_order, join, term_of
 from cpclean.queries.kernel_arrays import (
@@ -41,6 +40,7 @@ from cpclean.queries.kernel_arrays import (
     VALUES_AT,
     WEIGHTS_AT,
 )
+from cpclean.queries.kernel_kinds import kernel, part, passage
 
 _MERGE_FROM = 16  # rows with more candidates look for equal distances before sorting
 _MERGE_WITH = 4  # how many of the row's latest distances are compared
@@ -59,7 +59,7 @@ _0, _1, _2, _3, _4 = (np.uint64(number) for number in range(5))
 # -- distances ---------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@part
 def _sums(base, first_cell, n_cells, cells, values, metric, t, terms, total):
     """One sum per candidate of a row, always in feature order.
 
@@ -119,7 +119,7 @@ def _sums(base, first_cell, n_cells, cells, values, metric, t, terms, total):
             total[0] = join(metric, total[0], terms[f])
 
 
-@njit(cache=True, nogil=True)
+@part
 def _sums_wide(base, first_cell, n_cells, cells, sparse, metric, t, nonzero, terms, live, total):
     """The same sums in a wide table of mostly zeros: what adds nothing is passed over.
 
@@ -171,23 +171,25 @@ def _sums_wide(base, first_cell, n_cells, cells, sparse, metric, t, nonzero, ter
             total[e] = join(metric, total[e], terms[g])
 
 
-@njit(cache=True, nogil=True)
+@passage
 def _distances(base, span, cells, values, sparse, metric, t, nonzero, terms, live, total, norm):
     """Distances of all candidates of a row, in the order of their numbers.
 
     norm is room for squares under the cosine; sparse is None unless that or the width needs it.
     """
-    kind = np.int64(LINEAR) if metric == COSINE else metric
-    square = np.int64(NORM)  # not as a literal, for which the sums would be compiled once more
+    kind = metric
+    if metric is not None and metric == COSINE:
+        kind = np.int64(LINEAR)  # not as a literal, for which the sums would be compiled once more
     first, n_cells = span[FIRST_CELL], span[N_CELLS]
-    if metric == PRECOMPUTED:
+    if metric is not None and metric == PRECOMPUTED:
         for j in range(span[SIZE]):
             total[j] = t[span[FIRST_CANDIDATE] + j]
     elif sparse is not None and sparse.at.shape[0] > 0:
         _sums_wide(base, first, n_cells, cells, sparse, kind, t, nonzero, terms, live, total)
     else:
         _sums(base, first, n_cells, cells, values, kind, t, terms, total)
-    if sparse is not None and metric == COSINE:
+    if sparse is not None and metric is not None and metric == COSINE:
+        square = np.int64(NORM)
         if sparse.at.shape[0] > 0:
             _sums_wide(base, first, n_cells, cells, sparse, square, t, nonzero, terms, live, norm)
         else:
@@ -196,7 +198,7 @@ def _distances(base, span, cells, values, sparse, metric, t, nonzero, terms, liv
             total[j] = cosine_order(-total[j], norm[j])
 
 
-@njit(cache=True, nogil=True)
+@passage
 def _prior_weights(span, cells, weights, out):
     """Prior weights of all candidates of a row: the product over its cells."""
     count = 1
@@ -211,7 +213,7 @@ def _prior_weights(span, cells, weights, out):
         count *= size
 
 
-@njit(cache=True, nogil=True)
+@passage
 def _merge(distance, order, spare, begin, middle, end):
     """Merge two sorted runs, order[begin:middle] and order[middle:end]; spare is scratch."""
     for i in range(begin, middle):
@@ -229,7 +231,7 @@ def _merge(distance, order, spare, begin, middle, end):
         at += 1
 
 
-@njit(cache=True, nogil=True)
+@passage
 def _sort_long(distance, order, spare, start, stop):
     """Sort order[start:stop]: runs by insertion, then merged, twice as long each time."""
     for begin in range(start, stop, _INSERTION):
@@ -248,7 +250,7 @@ def _sort_long(distance, order, spare, start, stop):
         length *= 2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sort(distance, order, spare, counts):
     """Stable sort: fills order with the positions of `distance` from near to far.
 
@@ -278,7 +280,7 @@ def _sort(distance, order, spare, counts):
         bucket = spare[i]
         order[counts[bucket]] = i
         counts[bucket] += 1
-    start = 0
+    start = np.int64(0)  # not a literal, for which sorting would be compiled once more
     for b in range(n):  # counts[b] is now where bucket b ends
         stop = counts[b]
         if stop - start > _INSERTION:
@@ -298,7 +300,7 @@ def _sort(distance, order, spare, counts):
 # -- positions ---------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@part
 def _grown(array, used, size):
     larger = np.empty(size, array.dtype)
     for i in range(used):
@@ -306,7 +308,7 @@ def _grown(array, used, size):
     return larger
 
 
-@njit(cache=True, nogil=True)
+@passage
 def _settled(opened, pool, distance, weight, radius, slack, nearer):
     """Step 2: whether all but `slack` of the mass is in worlds with K opened rows within radius."""
     for k in range(nearer.shape[0]):
@@ -358,7 +360,7 @@ class Work(NamedTuple):
     careful: bool  # rows so long that their sums must keep account of rounding
 
 
-@njit(cache=True, nogil=True)
+@passage
 def _make_work(rows, near_ptr, near, n_neighbors):
     size = 1
     largest = 1
@@ -381,7 +383,7 @@ def _make_work(rows, near_ptr, near, n_neighbors):
     )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@passage
 def _open(rows, sparse, metric, t, near, bound, reach, slack, norm, work):
     """Steps 1 and 2: open rows until what lies farther cannot matter; returns that radius."""
     base, spans, cells, values = rows.base, rows.spans, rows.cells, rows.values
@@ -428,7 +430,7 @@ def _open(rows, sparse, metric, t, near, bound, reach, slack, norm, work):
         target = min(target + target // 4, n_near)
 
 
-@njit(cache=True, nogil=True)
+@passage
 def _collect(n_near, radius, work, rank, rank_from, kept, beyond):
     """Step 3: positions within radius, row by row; returns how many, and how many rows are kept.
 
@@ -479,7 +481,7 @@ def _collect(n_near, radius, work, rank, rank_from, kept, beyond):
     return n, n_kept
 
 
-@njit(cache=True, nogil=True)
+@passage
 def _add_up(mass, lost, row, term, careful):
     """Add to a row's sum; if careful, keep account of what rounding takes from it."""
     if careful:
@@ -491,7 +493,7 @@ def _add_up(mass, lost, row, term, careful):
         mass[row] += term
 
 
-@njit(cache=True, nogil=True)
+@passage
 def _emit(n, beyond, work, out_owner, out_weight, out_nearer, out_far):
     """Steps 4 and 5: sort n collected positions, merge those of one row; returns how many.
 
@@ -528,7 +530,7 @@ def _emit(n, beyond, work, out_owner, out_weight, out_nearer, out_far):
     return at + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def positions(rows, sparse, metric, X, near_ptr, near, bound, reach, n_neighbors, norm, slack,
               want_rank):  # fmt: skip
     """Positions from near to far, for every point of a block: the fields of `Positions`.
@@ -537,8 +539,9 @@ def positions(rows, sparse, metric, X, near_ptr, near, bound, reach, n_neighbors
     next box begins, the mass of worlds still undecided is bounded; once it is at most `slack`,
     all that lies farther is left out. With slack 0 nothing that matters in any world is left out.
 
-    sparse is None unless the table is wide or the metric is cosine: then nothing is compiled that
-    only these need. Under the cosine, norm has room for the candidates of any near row.
+    metric is None for the Euclidean, and sparse is None unless the table is wide or the metric is
+    cosine: what only others need is not compiled. Under the cosine, norm has room for the
+    candidates of any near row.
     """
     n_points = X.shape[0]
     work = _make_work(rows, near_ptr, near, n_neighbors)

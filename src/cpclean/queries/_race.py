@@ -20,12 +20,12 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from cpclean.data.incomplete import Ints
 from cpclean.data.rows import Floats
 from cpclean.queries import _race_tree, _race_walk
 from cpclean.queries.kernel_arrays import Masses, Positions
+from cpclean.queries.kernel_kinds import kernel
 
 # Up to so many votes, trees are quicker.
 _FEW = 3
@@ -69,9 +69,9 @@ def race_conditionals(
     the same, given that the row lies beyond the last position). Returns how many positions of each
     point were used.
     """
-    kernel = _race_tree.sums if votes.max() <= _FEW else _race_walk.sums
+    summed = _race_tree if votes.max() <= _FEW else _race_walk
     used = np.empty(len(points), np.int64)
-    kernel(_width(votes), places, side, points, votes, slack, shares, own, own_beyond, used)
+    summed.sums(_width(votes), places, side, points, votes, slack, shares, own, own_beyond, used)
     _given(places, side, points, used, shares, own, own_beyond)
     return used
 
@@ -87,7 +87,7 @@ def _width(votes: Ints, modulus: np.uint64 | None = None) -> Any:
     return (0,) * (size if size <= _FEW else _UNROLLED)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _given(places, side, points, used, shares, own, own_beyond):
     """Conditionals from sums, in place: own has C_i at each position, own_beyond has C_i beyond."""
     owner, weight = places.owner, places.weight
@@ -136,7 +136,7 @@ def _given(places, side, points, used, shares, own, own_beyond):
             own[at] = own_beyond[first + owner[at]]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _entropy(share):
     """Entropy of two shares that sum to 1, in nats."""
     less = min(share, 1.0 - share)
@@ -149,7 +149,7 @@ def _entropy(share):
     return less * (rest - math.log(less))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def race_gains(places, dirty, points, used, shares, own, own_beyond, entropies, gains):
     """How much entropy cleaning each row is expected to take away, from the conditionals.
 

@@ -23,7 +23,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from cpclean.queries.kernel_kinds import kernel, part, passage
 
 _NEGLIGIBLE = 2.0**-60  # an undecided mass this much smaller than the answer cannot change it
 
@@ -45,7 +46,7 @@ class TreeRoom(NamedTuple):
     seed: np.ndarray  # one polynomial
 
 
-@njit(cache=True, nogil=True)
+@passage
 def _make_room(row_ptr, points, size):
     """Room for every point of the block."""
     n_rows = 1
@@ -54,39 +55,44 @@ def _make_room(row_ptr, points, size):
     levels = 1
     while (1 << (levels - 1)) < n_rows:
         levels += 1
-    level_at = np.zeros((2, levels), np.int64)
+    level_at = np.empty((2, levels), np.int64)
     n_nodes = 0
     for label in range(2):
         for level in range(levels):
             level_at[label, level] = n_nodes
             n_nodes += ((n_rows - 1) >> level) + 1
     return TreeRoom(
-        level_at, np.zeros(n_nodes * size), np.zeros(n_nodes * size), np.zeros(2, np.int64),
-        np.zeros(2, np.int64), np.empty(n_rows, np.int64), np.empty(size), np.empty(size),
+        level_at, np.empty(n_nodes * size), np.empty(n_nodes * size), np.empty(2, np.int64),
+        np.empty(2, np.int64), np.empty(n_rows, np.int64), np.empty(size), np.empty(size),
     )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
-def _scan(width, side, owner, weight, nearer, far, votes, slack, room, want_sums, shares, sums,
-          leaf_sum):  # fmt: skip
+@part
+def _scan(width, side, owner, weight, nearer, far, votes, slack, room, shares, sums, leaf_sum):
     """The scan of one point: shares of both labels; returns how many positions were used.
+
+    Sums are not taken if there is no room for those of the rows in leaf_sum.
 
     width has as many entries as polynomials have coefficients; it is a tuple, so that the compiler
     unrolls all loops over coefficients.
     """
     size = len(width)
+    want_sums = leaf_sum.shape[0] > 0
     level_at, poly, pending, top, touched, slot, others, seed = room
     for i in range(side.shape[0]):
         slot[i] = -1
     for i in range(leaf_sum.shape[0]):
         leaf_sum[i] = 0.0
+    lost = np.empty(2)
+    waiting = np.empty(2)  # C of a row that is not touched yet
+    behind = np.empty(2)  # mass in which the label has not reached its votes
     for label in range(2):
         touched[label] = 0
         top[label] = 0
         shares[label] = 0.0
-    lost = np.zeros(2)
-    waiting = np.zeros(2)  # C of a row that is not touched yet
-    behind = np.ones(2)  # mass in which the label has not reached its votes
+        lost[label] = 0.0
+        waiting[label] = 0.0
+        behind[label] = 1.0
     used = owner.shape[0]
     for at in range(owner.shape[0]):
         row = owner[at]
@@ -187,7 +193,7 @@ def _scan(width, side, owner, weight, nearer, far, votes, slack, room, want_sums
     return used
 
 
-@njit(cache=True, nogil=True)
+@passage
 def _pull_all(width, level, poly, pending, last, top):
     """Pull everything that waits in one label's tree down to the leaves."""
     size = len(width)
@@ -206,7 +212,7 @@ def _pull_all(width, level, poly, pending, last, top):
                     pending[right + k] += pending[node + k + j] * poly[left + j]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def shares(width, places, side, points, votes, out):
     """Shares of both labels for the given points of a block; out has shape (points, 2)."""
     room = _make_room(places.row_ptr, points, len(width))
@@ -215,11 +221,11 @@ def shares(width, places, side, points, votes, out):
         begin, end = places.ptr[points[i]], places.ptr[points[i] + 1]
         sides = side[places.row_ptr[points[i]] : places.row_ptr[points[i] + 1]]
         _scan(width, sides, places.owner[begin:end], places.weight[begin:end],
-              places.nearer[begin:end], places.far[begin:end], votes, 0.0, room, False, out[i],
-              nothing, nothing)  # fmt: skip
+              places.nearer[begin:end], places.far[begin:end], votes, 0.0, room, out[i], nothing,
+              nothing)  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sums(width, places, side, points, votes, slack, out, sums, row_sums, used):
     """Shares of both labels, C_i at all positions that are used, and beyond them."""
     room = _make_room(places.row_ptr, points, len(width))
@@ -229,8 +235,8 @@ def sums(width, places, side, points, votes, slack, out, sums, row_sums, used):
         sides = side[places.row_ptr[p] : places.row_ptr[p + 1]]
         leaf_sum = row_sums[places.row_ptr[p] : places.row_ptr[p + 1]]
         used[i] = _scan(width, sides, places.owner[begin:end], places.weight[begin:end],
-                        places.nearer[begin:end], places.far[begin:end], votes, slack, room, True,
-                        out[i], sums[begin:end], leaf_sum)  # fmt: skip
+                        places.nearer[begin:end], places.far[begin:end], votes, slack, room, out[i],
+                        sums[begin:end], leaf_sum)  # fmt: skip
         # Step 3, to the end: what still waits goes to the leaves.
         for label in range(2):
             _pull_all(width, room.level_at[label], room.poly, room.pending,

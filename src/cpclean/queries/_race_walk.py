@@ -32,7 +32,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from cpclean.queries.kernel_kinds import kernel, part
 
 _NEGLIGIBLE = 2.0**-60  # an undecided mass this much smaller than the answer cannot change it
 _LIKELY = 1e-24  # undecided masses are negligible as a rule, unless a label is next to impossible
@@ -73,21 +74,21 @@ class WalkRoom(NamedTuple):
     pulled: np.ndarray  # one polynomial
 
 
-@njit(cache=True, nogil=True)
+@part
 def _times(a, b, modulus):
     if modulus is None:
         return a * b
     return a * b % modulus
 
 
-@njit(cache=True, nogil=True)
+@part
 def _plus(a, b, modulus):
     if modulus is None:
         return a + b
     return (a + b) % modulus
 
 
-@njit(cache=True, nogil=True)
+@part
 def _aligned(n, like):
     """Uninitialised numbers of eight bytes from the beginning of a cache line on.
 
@@ -98,7 +99,7 @@ def _aligned(n, like):
     return room[at : at + n]
 
 
-@njit(cache=True, nogil=True)
+@part
 def _make_room(row_ptr, ptr, points, size, like, pulling):
     """Room for every point of the block; masses are of the kind of `like`."""
     n_rows = 1
@@ -128,7 +129,7 @@ def _make_room(row_ptr, ptr, points, size, like, pulling):
     )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@part
 def _by_label(room, sides, owner, weight, nearer, far, votes, enough, bounding, counts):
     """Give each label its positions, and count them; returns how many there are of both.
 
@@ -169,7 +170,7 @@ def _by_label(room, sides, owner, weight, nearer, far, votes, enough, bounding, 
     return owner.shape[0]
 
 
-@njit(cache=True, nogil=True)
+@part
 def _cut(before, n, starts):
     """Step 1: where runs begin, and the end of the last; returns how many runs there are."""
     if n == 0:
@@ -186,7 +187,7 @@ def _cut(before, n, starts):
     return n_runs + 1
 
 
-@njit(cache=True, nogil=True)
+@part
 def _multiply(width, source, at, target, to, far, nearer, modulus):
     """Multiply a polynomial by a row."""
     size = len(width)
@@ -198,7 +199,7 @@ def _multiply(width, source, at, target, to, far, nearer, modulus):
         )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@part
 def _multiply_in_place(width, poly, at, far, nearer, modulus):
     size = len(width)
     for k in range(size - 1, 0, -1):
@@ -208,7 +209,7 @@ def _multiply_in_place(width, poly, at, far, nearer, modulus):
     poly[at] = _times(far, poly[at], modulus)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _pull_through(width, pull, at, far, nearer):
     """The transpose of multiplying by a row, in place."""
     size = len(width)
@@ -217,7 +218,7 @@ def _pull_through(width, pull, at, far, nearer):
     pull[at + size - 1] *= far
 
 
-@njit(cache=True, nogil=True)
+@part
 def _dot(width, one, at, two, start):
     size = len(width)
     total = 0.0
@@ -226,7 +227,7 @@ def _dot(width, one, at, two, start):
     return total
 
 
-@njit(cache=True, nogil=True)
+@part
 def _crossed(width, one, at, two, start, modulus):
     """The last coefficient of the product of two polynomials."""
     size = len(width)
@@ -236,7 +237,7 @@ def _crossed(width, one, at, two, start, modulus):
     return total
 
 
-@njit(cache=True, nogil=True)
+@part
 def _crossed_before(width, one, at, two, start, modulus):
     """The sum of all coefficients of the product but the last."""
     size = len(width)
@@ -248,14 +249,14 @@ def _crossed_before(width, one, at, two, start, modulus):
     return total
 
 
-@njit(cache=True, nogil=True)
+@part
 def _undecided(behind, shares, slack, pulling):
     """Step 4: whether the rest can change the answer."""
     enough = slack if pulling else _NEGLIGIBLE * min(shares[0], shares[1])
     return behind[0] * behind[1] > enough
 
 
-@njit(cache=True, nogil=True)
+@part
 def _count(shares, lost, label, mass, modulus):
     """Add to a share; keep track of what rounding takes away, for walks may be very long."""
     if modulus is None:
@@ -267,7 +268,7 @@ def _count(shares, lost, label, mass, modulus):
         shares[label] = _plus(shares[label], mass, modulus)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _walk(width, room, mine, votes, counts, slack, modulus, merging, pulling, shares, sums,
           row_sum):  # fmt: skip
     """Walk through the positions of one label.
@@ -477,7 +478,7 @@ def _walk(width, room, mine, votes, counts, slack, modulus, merging, pulling, sh
     return not going
 
 
-@njit(cache=True, nogil=True)
+@part
 def _race(width, room, places, side, p, votes, slack, modulus, pulling, counts, shares, sums,
           row_sum):  # fmt: skip
     """One point: shares of both labels, how many positions of each were used and, pulled, sums."""
@@ -505,7 +506,7 @@ def _race(width, room, places, side, p, votes, slack, modulus, pulling, counts, 
         bounding = enough > 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def shares(width, places, side, points, votes, modulus, out):
     """Shares of both labels for the given points of a block; out has shape (points, 2).
 
@@ -519,7 +520,7 @@ def shares(width, places, side, points, votes, modulus, out):
               nothing, nothing)  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sums(width, places, side, points, votes, slack, out, sums, row_sums, used):
     """Shares of both labels, C_i at all positions that are used, and beyond them."""
     room = _make_room(places.row_ptr, places.ptr, points, len(width), places.weight, True)

@@ -55,7 +55,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from cpclean.queries.kernel_kinds import kernel, part
 
 # Typed: of a function that is given a plain number, the compiler makes a version for that number.
 _0: Any = np.int64(0)
@@ -70,7 +71,7 @@ _2_TO_32 = np.uint64(2**32)
 # -- polynomials ---------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@part
 def _coefficient(pool, at, low, high, a, b, most, k, modulus):
     """[z^k] a b, where b is cut beyond the power `most`."""
     first = max(low[a], k - min(high[b], most))
@@ -90,7 +91,7 @@ def _coefficient(pool, at, low, high, a, b, most, k, modulus):
     return total
 
 
-@njit(cache=True, nogil=True)
+@part
 def _multiply(pool, at, low, high, a, b, most, out, least, cap, trifle, modulus):
     """Set out = a b for the powers least..cap, where b is cut beyond the power `most`; trimmed."""
     b_low, b_high = low[b], min(high[b], most)
@@ -117,7 +118,7 @@ def _multiply(pool, at, low, high, a, b, most, out, least, cap, trifle, modulus)
             pool[r + k] = _coefficient(pool, at, low, high, a, b, most, k, modulus)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _trim(pool, begin, low, high, a, trifle):
     """Step 4: drop the powers at the ends that hold no more than a trifle."""
     total = 0.0
@@ -134,7 +135,7 @@ def _trim(pool, begin, low, high, a, trifle):
         high[a] -= 1
 
 
-@njit(cache=True, nogil=True)
+@part
 def _shift(pool, at, low, high, a, shift, out, cap):
     """Set out = z^shift a."""
     low[out], high[out] = low[a] + shift, min(high[a] + shift, cap)
@@ -142,7 +143,7 @@ def _shift(pool, at, low, high, a, shift, out, cap):
         pool[at[out] + k] = pool[at[a] + k - shift]
 
 
-@njit(cache=True, nogil=True)
+@part
 def _pull(pool, seed, most, factor, low, high, into, begin, end, scale):
     """into[k] += scale sum_j seed[k + j] factor[j]: a product's derivative as one factor sees it.
 
@@ -157,7 +158,7 @@ def _pull(pool, seed, most, factor, low, high, into, begin, end, scale):
             pool[target + k] += x * pool[source + k]
 
 
-@njit(cache=True, nogil=True)
+@part
 def _clear(pool, begin, n):
     for k in range(begin, begin + n):
         pool[k] = 0
@@ -166,7 +167,7 @@ def _clear(pool, begin, n):
 # -- row trees -----------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@part
 def _climb(pool, at, low, high, nodes, tree, top, last, slot, others, path, cap, trifle,
            modulus):  # fmt: skip
     """Step 1: renew the path above a leaf.
@@ -187,7 +188,7 @@ def _climb(pool, at, low, high, nodes, tree, top, last, slot, others, path, cap,
         _multiply(pool, at, low, high, path[level + 1], leaf, _1, node, _0, cap, trifle, modulus)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _step_down(pool, at, low, high, nodes, tree, last, level, place, cap, waiting):
     """Step 3: pull what waits at a node down to its children.
 
@@ -208,7 +209,7 @@ def _step_down(pool, at, low, high, nodes, tree, last, level, place, cap, waitin
     _clear(pool, seed, most + 1)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _hand_down(pool, at, low, high, nodes, tree, top, last, slot, path, cap, mass, seed, spare,
                waiting):  # fmt: skip
     """Step 3, while a row is the K-th: pull `seed` down to its siblings; returns the row's part."""
@@ -229,7 +230,7 @@ def _hand_down(pool, at, low, high, nodes, tree, top, last, slot, path, cap, mas
 # -- labels --------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@part
 def _combine(pool, at, low, high, labels, wanted, order, begin, end, who, n_neighbors, trifle,
              mass, sums, modulus):  # fmt: skip
     """Step 2: the mass of the worlds in the present state that each winner wins.
@@ -317,7 +318,7 @@ def _combine(pool, at, low, high, labels, wanted, order, begin, end, who, n_neig
                   sums)  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@part
 def _derive(pool, at, low, high, labels, n_winners, n, j, who, begin, end, votes, n_neighbors,
             back):  # fmt: skip
     """Step 3: derivatives of one winner's mass with so many votes, by the powers of all else.
@@ -356,7 +357,7 @@ def _derive(pool, at, low, high, labels, n_winners, n, j, who, begin, end, votes
         pool[back + others - k] += mass * pool[at[inner] + k]
 
 
-@njit(cache=True, nogil=True)
+@part
 def _push(pool, at, low, high, labels, products, n, order, begin, end, wanted, size, sums):
     """Step 3: hand on the derivatives by a product to its factors: a winner, and all weaker ones.
 
@@ -389,7 +390,7 @@ def _push(pool, at, low, high, labels, products, n, order, begin, end, wanted, s
 # -- the scan ------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@part
 def _plan(label, clean, owner, slot, last, top):
     """Step 1: make rows leaves in the order in which they are met; returns the highest level."""
     highest = _0
@@ -408,7 +409,7 @@ def _plan(label, clean, owner, slot, last, top):
     return highest
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tally(label, clean, owner, weight, nearer, far, n_winners, wanted, n_neighbors, trifle,
           want_sums, modulus):  # fmt: skip
     """The scan of one point.

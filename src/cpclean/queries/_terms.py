@@ -6,12 +6,11 @@ folder of this package, as after an edit of `kernel_arrays`. (The tests do so by
 
 from __future__ import annotations
 
-from numba import njit
-
 from cpclean.queries.kernel_arrays import CHEBYSHEV, EUCLIDEAN, HAMMING, LINEAR, NORM
+from cpclean.queries.kernel_kinds import part
 
 
-@njit(cache=True, nogil=True)
+@part
 def cosine_order(dot, norm):
     """Minus the signed square of dot / |x|: the order of cosine distance, exact on grids."""
     if norm == 0.0:
@@ -20,10 +19,10 @@ def cosine_order(dot, norm):
     return -square if dot > 0.0 else square
 
 
-@njit(cache=True, nogil=True)
+@part
 def term_of(metric, value, x):
-    """What one feature adds to a distance."""
-    if metric == EUCLIDEAN:
+    """What one feature adds to a distance; metric is None for the Euclidean."""
+    if metric is None or metric == EUCLIDEAN:
         gap = value - x
         return gap * gap
     if metric == LINEAR:
@@ -35,9 +34,9 @@ def term_of(metric, value, x):
     return abs(value - x)
 
 
-@njit(cache=True, nogil=True)
+@part
 def join(metric, total, term):
     """A distance so far, and what one more feature adds to it."""
-    if metric == CHEBYSHEV:
+    if metric is not None and metric == CHEBYSHEV:
         return term if term > total else total
     return total + term

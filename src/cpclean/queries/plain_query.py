@@ -15,7 +15,15 @@ from cpclean.data.rows import Floats, StoredRow, boxed
 from cpclean.data.threads import in_threads
 from cpclean.errors import QueryError
 from cpclean.queries import _alike, _extremes, _near, _order
-from cpclean.queries.kernel_arrays import COSINE, PRECOMPUTED, SIZE, Positions, Rows, Sparse
+from cpclean.queries.kernel_arrays import (
+    COSINE,
+    EUCLIDEAN,
+    PRECOMPUTED,
+    SIZE,
+    Positions,
+    Rows,
+    Sparse,
+)
 from cpclean.queries.prepared import (
     Prepared,
     check_size,
@@ -47,6 +55,11 @@ class PlainQuery(Query):
         return self.prepared.rows.spans
 
     @property
+    def kernel_metric(self) -> int | None:
+        """None for the Euclidean: nothing else is compiled then."""
+        return None if self.metric == EUCLIDEAN else self.metric
+
+    @property
     def _sparse(self) -> Sparse | None:
         """None where neither width nor the cosine needs more of the kernels: less is compiled."""
         sparse = self.rows.sparse
@@ -66,7 +79,9 @@ class PlainQuery(Query):
         if plan is None:
             columns = _near.by_product(self.metric, points, self.data.n_features)
         found = Near(
-            *_near.near_rows(self.rows, self.metric, points, columns, plan, self.n_neighbors, limit)
+            *_near.near_rows(
+                self.rows, self.kernel_metric, points, columns, plan, self.n_neighbors, limit
+            )
         )
         return found if len(found.ptr) else None
 
@@ -78,7 +93,7 @@ class PlainQuery(Query):
         found = _order.positions(
             self.rows,
             self._sparse,
-            self.metric,
+            self.kernel_metric,
             points,
             near.ptr,
             near.rows,
@@ -110,7 +125,7 @@ class PlainQuery(Query):
         found: tuple[Ints, Ints] = _extremes.extremes(
             self.rows,
             self._sparse,
-            self.metric,
+            self.kernel_metric,
             points,
             near.ptr,
             near.rows,
@@ -127,7 +142,7 @@ class PlainQuery(Query):
         place = self.prepared.place[row]
 
         def work(vectors: Floats) -> Floats:
-            found: Floats = _near.bounds_of_row(self.rows, self.metric, vectors, place)
+            found: Floats = _near.bounds_of_row(self.rows, self.kernel_metric, vectors, place)
             return found
 
         return in_threads(work, [self.vectors])[0]
