@@ -93,7 +93,10 @@ def test_what_cannot_be_understood(client, app, path, body, status, text):
         ("rows?page=0", 'page must be a whole number from 1; got "0"'),
         ("rows?per_page=501", 'per_page must be a whole number from 1 to 500; got "501"'),
         ("export?what=all", "what must be one of table, log, events, labelstudio"),
-        ("export?format=exe", 'format must be one of csv, tsv, json, parquet, xlsx, zip; got "exe"'),
+        (
+            "export?format=exe",
+            'format must be one of csv, tsv, json, parquet, xlsx, zip; got "exe"',
+        ),
         ("export?fill=best", 'fill must be one of default, likely; got "best"'),
         ("export?limit=0", 'limit must be a whole number from 1 to 10000; got "0"'),
     ],
