@@ -287,7 +287,7 @@ def test_values_too_large_to_measure(metric: str, value: float, limit: str) -> N
 
 @every_query
 def test_data_must_be_an_incomplete_dataset(ask: object) -> None:
-    expected = r"data must be an IncompleteDataset; got list\. Wrap candidates and labels"
+    expected = r"data must be an IncompleteDataset or a table; got list\. Wrap candidates"
     with pytest.raises(QueryError, match=expected):
         ask([[[0.0]]], [[0.0]], 1)
 

@@ -18,13 +18,17 @@ from cpclean import (
     StreamedTable,
     conditional_shares,
     entropies,
+    expected_entropies,
     gather,
     is_certain,
+    is_sure,
     possible_labels,
+    share_errors,
     verdicts,
     world_counts,
     world_shares,
 )
+from cpclean.errors import QueryError
 from cpclean.queries.gather import near_rows
 from cpclean.queries.model import Model
 from cpclean.queries.near_scan import gather_for_answers, merged, scan
@@ -134,6 +138,27 @@ def test_models_that_have_to_see_every_row_are_refused(tmp_path: Path) -> None:
     for number in (0, 41, True, 2.5):
         with pytest.raises(ValueError, match=r"n_neighbors must be an int in \[1, "):
             gather(streamed, points, number)  # type: ignore[arg-type]
+
+
+def test_queries_take_tables_and_frames(tmp_path: Path) -> None:
+    streamed, table = tables({"k": 3}, 4, tmp_path, 60)
+    asked = as_arrow(mixed_frame(1004, 6))  # with holes, and with a label, which is ignored
+    points = table.points(asked)
+    for query in [*PLAIN, share_errors, is_sure, world_counts]:
+        expected = query(table.dataset, points, 2)
+        for data, X in ((table, asked), (table, points), (streamed, asked), (streamed, points)):
+            assert np.array_equal(query(data, X, 2), expected), query.__name__
+        assert np.array_equal(query(data=streamed, X=asked, n_neighbors=2), expected)
+    near = gather(streamed, asked, 2)
+    some, every = expected_entropies(near, asked, 2), expected_entropies(table, points, 2)
+    assert some.tolist() == every[near.rows_kept].tolist()
+    one = asked.slice(0, 1)
+    shares = conditional_shares(table, one, 2)
+    for row, own in zip(near.rows_kept, conditional_shares(near, one, 2), strict=True):
+        assert np.array_equal(own, shares[row])
+    for query in (expected_entropies, conditional_shares):
+        with pytest.raises(QueryError, match=r"a result for every row.* near = gather\(table"):
+            query(streamed, one, 2)
 
 
 @pytest.mark.parametrize("holes", [0.02, 0.3, 1.0])

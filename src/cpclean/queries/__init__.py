@@ -1,6 +1,7 @@
 """Queries: what all worlds of an incomplete dataset predict, computed exactly.
 
     certain, shares, gains     the public queries: is_certain, world_shares, expected_entropies, ...
+    asked_tables               the same about tables, with points in frames
     sureness                   is_sure and verdicts: what is certain, what is sure, what is open
     model, look                the model to ask about; what looking at points finds
     geometry, gather           checks of a question; all rows that points depend on

@@ -11,6 +11,7 @@ from cpclean.cluster.hands import HERE, Hands
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.points import Points
 from cpclean.data.rows import Floats
+from cpclean.queries.asked_tables import of_tables
 from cpclean.queries.geometry import ask
 from cpclean.queries.model import Metric, Model, hands_for
 from cpclean.queries.query import Near, Query
@@ -19,6 +20,7 @@ from cpclean.queries.sound import between
 Bools = npt.NDArray[np.bool_]
 
 
+@of_tables
 def possible_labels(
     data: IncompleteDataset,
     X: Points | npt.ArrayLike,
@@ -62,6 +64,7 @@ def possible_labels(
     return found
 
 
+@of_tables
 def is_certain(
     data: IncompleteDataset,
     X: Points | npt.ArrayLike,

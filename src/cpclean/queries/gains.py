@@ -14,6 +14,7 @@ from cpclean.data.points import Points
 from cpclean.data.rows import Floats
 from cpclean.errors import QueryError
 from cpclean.queries import _race
+from cpclean.queries.asked_tables import of_tables_by_row
 from cpclean.queries.certain import possible_in_block
 from cpclean.queries.geometry import ask_shares
 from cpclean.queries.kernel_arrays import N_CELLS, SIZE
@@ -28,6 +29,7 @@ _TALLY_SLACK = 1e-16
 _TINY = 1e-290
 
 
+@of_tables_by_row
 def conditional_shares(
     data: IncompleteDataset,
     x: Points | npt.ArrayLike,
@@ -42,8 +44,8 @@ def conditional_shares(
 
     Parameters
     ----------
-    data : IncompleteDataset
-    x : array-like of shape (n_features,), or Points
+    data : IncompleteDataset or IncompleteTable
+    x : array-like of shape (n_features,), or Points; for a table, a frame of one row
         One query point, or its distances with metric "precomputed". The shares of a point of
         several completions are the mean over them, by weight.
     n_neighbors, metric
@@ -82,6 +84,7 @@ def conditional_shares(
     ]
 
 
+@of_tables_by_row
 def expected_entropies(
     data: IncompleteDataset,
     X: Points | npt.ArrayLike,

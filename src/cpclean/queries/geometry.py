@@ -41,7 +41,7 @@ def ask(data: IncompleteDataset, X: Points | npt.ArrayLike, model: Model) -> Que
     """Check a question once; every later step trusts it."""
     if not isinstance(data, IncompleteDataset):
         raise QueryError(
-            f"data must be an IncompleteDataset; got {type(data).__name__}. "
+            f"data must be an IncompleteDataset or a table; got {type(data).__name__}. "
             "Wrap candidates and labels: IncompleteDataset(candidates, labels)."
         )
     n_neighbors = _checked_n_neighbors(model.n_neighbors, data.n_rows)

@@ -16,6 +16,7 @@ from cpclean.data.row_arrays import MOST_COUNTED
 from cpclean.data.rows import Floats
 from cpclean.errors import QueryError, offenders
 from cpclean.queries import _race, _tally, residues
+from cpclean.queries.asked_tables import of_tables
 from cpclean.queries.certain import possible_in_block
 from cpclean.queries.geometry import ask, ask_shares
 from cpclean.queries.kernel_arrays import SIZE
@@ -30,6 +31,7 @@ _SURE, _PART = 1e12, 1e-13
 _TINY = 1e-290  # below, a slack would lose digits, or be 0
 
 
+@of_tables
 def world_shares(
     data: IncompleteDataset,
     X: Points | npt.ArrayLike,
@@ -51,10 +53,12 @@ def world_shares(
 
     Parameters
     ----------
-    data : IncompleteDataset
+    data : IncompleteDataset, IncompleteTable or StreamedTable
+        Of a StreamedTable, the rows near the points are gathered first, which reads the files once.
     X : array-like of shape (n_points, n_features), or Points
-        Complete query points; with metric "precomputed", distances of shape
-        (n_points, data.n_candidates), row after row, candidate after candidate.
+        Complete query points; for a table, a frame with its columns, which may have holes. With
+        metric "precomputed", distances of shape (n_points, data.n_candidates), row after row,
+        candidate after candidate.
     n_neighbors : int
         K, from 1 to the number of rows.
     metric : str or callable
@@ -88,6 +92,7 @@ def world_shares(
     return query.points.mixed(np.concatenate([np.zeros((0, data.n_classes)), *parts]))
 
 
+@of_tables
 def entropies(
     data: IncompleteDataset,
     X: Points | npt.ArrayLike,
@@ -118,6 +123,7 @@ def entropies(
     return entropy(world_shares(data, X, n_neighbors, metric, n_jobs=n_jobs, cluster=cluster))
 
 
+@of_tables
 def share_errors(
     data: IncompleteDataset,
     X: Points | npt.ArrayLike,
@@ -170,6 +176,7 @@ def _half_shares(query: Query, hands: Hands) -> Floats:
     return query.points.mixed(found)
 
 
+@of_tables
 def world_counts(
     data: IncompleteDataset,
     X: Points | npt.ArrayLike,

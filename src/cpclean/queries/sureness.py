@@ -11,6 +11,7 @@ from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.points import Points
 from cpclean.data.rows import Floats
 from cpclean.errors import QueryError
+from cpclean.queries.asked_tables import of_tables
 from cpclean.queries.certain import is_certain
 from cpclean.queries.geometry import ask_shares
 from cpclean.queries.model import Metric, Model
@@ -43,6 +44,7 @@ def reaches(shares: Floats, errors: Floats, level: float) -> Bools:
     return np.asarray(shares - errors >= level - _ROUNDING)
 
 
+@of_tables
 def is_sure(
     data: IncompleteDataset,
     X: Points | npt.ArrayLike,
@@ -108,6 +110,7 @@ def sure_by(
     return sure
 
 
+@of_tables
 def verdicts(
     data: IncompleteDataset,
     X: Points | npt.ArrayLike,
