@@ -72,3 +72,10 @@ def test_a_column_that_says_the_label() -> None:
     assert about(["same"] * 60, ["yes"] * 60) == []
     (told,) = about([1, 0] * 30, labels)
     assert "1 always with 'yes'" in told
+
+
+def test_holes_that_depend_on_the_label() -> None:
+    labels = ["yes", "no"] * 50
+    (told,) = about([None if n % 4 == 0 else n * 0.37 for n in range(100)], labels)
+    assert "is missing in 50% of the rows with label 'yes' and in 0% of the others" in told
+    assert about([None if n % 5 == 0 else n * 0.37 for n in range(100)], labels) == []

@@ -4,6 +4,7 @@
     missing, column_effects   where the holes are, and which columns matter
     column_fills              a column filled with values drawn from the prior
     predictions               how certain, how open and how right
+    beside                    how accurate other models are on the same rows
     certain_words             how far a session is, where points have holes and where not
     fill_words                where the values of a table without holes come from
     draw_errors               how far shares are off where rows are drawn

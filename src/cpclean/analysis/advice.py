@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 
+from cpclean.analysis.beside import BOOSTING, WORDS
 from cpclean.analysis.certain_words import level_words, promise
 from cpclean.analysis.column_effects import ColumnEffect
 from cpclean.analysis.summary import Summary
@@ -19,7 +21,11 @@ LITTLE = 0.1
 HARDLY = 0.02
 
 
-def advice(facts: Summary, effects: Sequence[ColumnEffect] = ()) -> list[str]:
+def advice(
+    facts: Summary,
+    effects: Sequence[ColumnEffect] = (),
+    beside: Mapping[str, float] | None = None,
+) -> list[str]:
     """What to do about the holes, in a few sentences; rows are numbered as in `facts`.
 
     Parameters
@@ -27,8 +33,11 @@ def advice(facts: Summary, effects: Sequence[ColumnEffect] = ()) -> list[str]:
     facts : Summary
     effects : sequence of ColumnEffect, optional
         For the same table and validation points.
+    beside : dict from name to accuracy, optional
+        Of other models on the same rows, as `accuracies_beside` finds them.
     """
-    return [*_about_certainty(facts, effects), *_about_accuracy(facts)]
+    said = [*_about_certainty(facts, effects), *_about_accuracy(facts)]
+    return [*said, *_about_others(facts, beside or {})]
 
 
 def _about_certainty(facts: Summary, effects: Sequence[ColumnEffect]) -> Iterator[str]:
@@ -67,7 +76,8 @@ def _about_certainty(facts: Summary, effects: Sequence[ColumnEffect]) -> Iterato
         yield (
             f"Most predictions, {uncertain:,} of {facts.points:,}, depend on what is missing. "
             "A few answers will not settle that: clean whole columns, narrow down what a hole "
-            "might hold, or leave out a column that is mostly empty."
+            "might hold, or try whether the predictions are as good without a column that is "
+            "mostly empty."
         )
     else:
         depend = "depends" if uncertain == 1 else "depend"
@@ -145,6 +155,30 @@ def _about_accuracy(facts: Summary) -> Iterator[str]:
         )
     else:
         yield f"{right} before any cleaning."
+
+
+def _about_others(facts: Summary, beside: Mapping[str, float]) -> Iterator[str]:
+    """How the vote compares with other models; a gap that may be chance is called so."""
+    if facts.accuracy is None or not beside:
+        return
+    each = [f"{WORDS[name]} for {percent(right)}" for name, right in beside.items()]
+    said = f"On the same rows, {each[0].replace(' for ', ' is right for ', 1)}"
+    said = ", and ".join([said, *each[1:]])
+    best = max(beside.values())
+    gap = best - facts.accuracy
+    # Two standard errors of a difference between two models on the same points, at most.
+    chance = 2 * math.sqrt(max(abs(gap), 1 / facts.points) / facts.points)
+    if abs(gap) <= chance:
+        yield f"{said}; with {facts.points:,} points, the best may be better by chance."
+    elif gap < 0:
+        yield f"{said}: less than the vote."
+    elif best == beside.get(BOOSTING) and len(beside) > 1:
+        yield (
+            f"{said}: more than the vote. What is certain and sure here is true of a model that "
+            "is less accurate on this table; another space or number of neighbours may help."
+        )
+    else:
+        yield f"{said}: more than the vote. Another space or number of neighbours may help."
 
 
 def _about(share: float) -> str:

@@ -81,17 +81,19 @@ def inspect(
         tell_draws(task, training)
         tell_completions(task)
     accuracies = accuracies_of(opened, training, facts.accuracy)
+    others = {} if isinstance(opened, OpenedFiles) else others_of(task)
     effects = effects_of(task, training, samples or samples_for(task), validation.seed, level)
     if isinstance(opened, OpenedFiles):
         remarks = opened.remarks()
     else:
         remarks = column_remarks(task, training)
-    sentences = [*advice(facts, effects), *map(_sentence, remarks)]
+    sentences = [*advice(facts, effects, others), *map(_sentence, remarks)]
     if as_json:
         found = {
             "table": asdict(facts),
             "space": space_of(table_of(task)),
             "validation_accuracy": accuracies,
+            "accuracy_beside": others,
             "columns": list(map(asdict, effects)),
             "advice": sentences,
         }
@@ -147,6 +149,17 @@ def accuracies_of(
         follow(1, f"Predicting in the {other} space")
         model = usual_model(beside.dataset, training.neighbors)
         return {**found, other: accuracy_of(beside, model)}
+
+
+def others_of(task: Task) -> dict[str, float]:
+    """The validation accuracy of other models, with a bar; nothing without labels."""
+    from cpclean.analysis.beside import WORDS, accuracies_beside
+    from cpclean.progress_bar import progress_bar
+
+    names = list(WORDS.values())
+    words, console = "Fitting other models", terminal(stderr=True)
+    with progress_bar(len(names), words, console=console, transient=True) as follow:
+        return accuracies_beside(task, lambda one: follow(names.index(one), f"Fitting {one}"))
 
 
 def effects_of(

@@ -44,6 +44,12 @@ DOUBTED: dict[str, Saying] = {
         f"{_TELL}.",
         field="drop",
     ),
+    "holes_of_labels": everywhere(
+        "column {column!r} is missing in {own:.0%} of the rows with label {label!r} and in "
+        "{rest:.0%} of the others: that it is missing says something about the label, which no "
+        "filled value can say.",
+        "If new rows will have such holes, too, a column that says whether it is missing may help.",
+    ),
     "no_such_column": everywhere(
         "there is no column {column!r}; the columns are {names}.", "{near}", field="columns"
     ),

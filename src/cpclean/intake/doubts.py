@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -30,6 +31,8 @@ _FAR, _GAPS = 0.1, 5
 _WORDS, _DIFFERENT = 4.0, 0.5
 # A column that tells the label: few values, in so many rows, each with one label alone.
 _FEW, _ROWS = 20, 20
+# Holes depend on the label if their shares differ by so much, and by so many standard errors.
+_APART, _ERRORS = 0.1, 4.0
 
 
 def doubts(columns: Iterable[Column], labels: Any = None) -> list[Note]:
@@ -48,7 +51,7 @@ def doubts(columns: Iterable[Column], labels: Any = None) -> list[Note]:
         else:
             found += _sentinels(column)
         if labels is not None:
-            found += _telling(column, labels)
+            found += _telling(column, labels) or _holes_of_labels(column, labels)
     return found
 
 
@@ -152,3 +155,27 @@ def _telling(column: Column, labels: Any) -> list[Note]:
         return []
     each = (f"{column.shown(one)!r} always with {label!r}" for one, label in known.items())
     return [Note("tells_label", column.name, values={"what": offenders(each)})]
+
+
+def _holes_of_labels(column: Column, labels: Any) -> list[Note]:
+    """Whether a column is missing far more often beside one label than beside the others."""
+    missing = column.missing
+    if len(missing) < column.size or not missing.any():
+        return []
+    given = np.array([str(one) for one in labels], dtype=object)
+    known = np.array([one is not None for one in labels])
+    apart = []
+    for label in dict.fromkeys(given[known].tolist()):
+        own, others = missing[known & (given == label)], missing[known & (given != label)]
+        if min(len(own), len(others)) < _ROWS:
+            continue
+        share = float(missing[known].mean())
+        error = math.sqrt(share * (1 - share) * (1 / len(own) + 1 / len(others)))
+        gap = float(own.mean() - others.mean())
+        if gap > _APART and gap > _ERRORS * error:
+            apart.append((gap, label, float(own.mean()), float(others.mean())))
+    if not apart:
+        return []
+    _, label, own_share, other_share = max(apart)
+    values = {"label": label, "own": own_share, "rest": other_share}
+    return [Note("holes_of_labels", column.name, values=values)]
