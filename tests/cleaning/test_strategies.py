@@ -9,7 +9,7 @@ import pytest
 from cleaning.small import problem
 
 from cpclean import CleaningSession, IncompleteDataset, expected_entropies
-from cpclean.cleaning.strategies import Situation
+from cpclean.cleaning.strategies import Plan, Situation, pick
 from cpclean.errors import CPCleanError
 
 
@@ -297,3 +297,18 @@ def test_several_questions_where_the_first_answer_would_settle_everything() -> N
     data = IncompleteDataset([[[0.0], [5.0]], [[1.0], [7.0]], [[6.0]]], ["a", "b", "b"])
     session = CleaningSession(data, [[0.0]], 1)
     assert [question.row for question in session.ask(5)] == [0, 1]
+
+
+@pytest.mark.parametrize("scale", [1.0, -1.0, 0.0, np.inf])
+def test_the_first_of_equal_scores_is_asked_if_it_can_be(scale: float) -> None:
+    data = IncompleteDataset([[[0.0], [row + 1.0]] for row in range(5)], [0, 1, 0, 1, 0])
+    situation = CleaningSession(data, [[0.5]], 1).view.situation
+    rng = np.random.default_rng(3)
+    for _ in range(200):
+        scores = rng.choice([0.0, 0.5, 0.5, scale, -np.inf], 5)
+        askable = rng.random(5) < 0.6
+        scores[~askable & (rng.random(5) < 0.3)] = np.nan
+        allowed = [at for at in range(5) if askable[at] and scores[at] > -np.inf]
+        best = min(allowed, key=lambda at: (-scores[at], at), default=-1)
+        plan = Plan(lambda _, scores=scores: scores)
+        assert pick(plan, situation, askable, situation.board) == best

@@ -134,19 +134,28 @@ def pick(plan: Plan, situation: Situation, askable: npt.NDArray[np.bool_], board
         scores = np.asarray(scored, dtype=np.float64)
     except (TypeError, ValueError):
         scores = np.empty(0)
-    unknown = np.isnan(scores)
-    if scores.shape != situation.gain.shape or (unknown.any() and unknown[askable].any()):
+    fits = scores.shape == situation.gain.shape
+    top = int(scores.argmax()) if fits and len(scores) else -1  # of a NaN, if there is one
+    if not fits or (top >= 0 and np.isnan(scores[top]) and np.isnan(scores[askable]).any()):
         raise CPCleanError(
             f"a strategy must return {len(situation.gain)} scores, one per question, and none of "
             f"them NaN; got {scored!r}."
         )
-    scores = np.where(askable, scores, -np.inf)
-    best = scores.max(initial=-np.inf)
-    if best == -np.inf:
+    if top < 0 or not askable[top]:  # look at all of them only if the best one cannot be asked
+        scores = np.where(askable, scores, -np.inf)
+        top = int(scores.argmax()) if len(scores) else -1
+    if top < 0 or scores[top] == -np.inf:
         return -1
-    if plan.by_gain and np.where(askable, situation.gain, -np.inf).max() <= NOISE:
+    if plan.by_gain and situation.gain[top] <= NOISE and not _some_gain(situation, askable):
         return _to_finish(situation, askable, board)
-    return int(np.argmax(scores >= best - _EQUAL * abs(best) - _ROUNDING))
+    best = float(scores[top])
+    least = best - _EQUAL * abs(best) - _ROUNDING if best < np.inf else best
+    equal = np.flatnonzero(scores >= least)
+    return int(equal[askable[equal].argmax()])
+
+
+def _some_gain(situation: Situation, askable: npt.NDArray[np.bool_]) -> bool:
+    return bool((situation.gain[askable] > NOISE).any())
 
 
 def _to_finish(situation: Situation, askable: npt.NDArray[np.bool_], board: Board) -> int:

@@ -36,6 +36,9 @@ from cpclean.queries.prepared import (
 from cpclean.queries.query import BLOCK_BYTES, Near, Query
 from cpclean.queries.sound import limits
 
+# So many numbers of points are gone through in less time than a thread takes to begin.
+_AT_ONCE = 2**15
+
 
 @dataclass(frozen=True)
 class PlainQuery(Query):
@@ -145,6 +148,8 @@ class PlainQuery(Query):
             found: Floats = _near.bounds_of_row(self.rows, self.kernel_metric, vectors, place)
             return found
 
+        if self.vectors.size <= _AT_ONCE:  # over before another thread has begun
+            return work(self.vectors)
         return in_threads(work, [self.vectors])[0]
 
     def limits(self, point: int) -> tuple[Floats, Floats] | None:
