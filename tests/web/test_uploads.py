@@ -19,7 +19,8 @@ from web.visiting import post
 
 from cpclean.intake.notes import IntakeError
 from cpclean.intake.source_file import SourceFile
-from cpclean.web.pages import drafts
+from cpclean.storage.locking import lock
+from cpclean.web.pages import drafts, upload_folder
 from cpclean.web.pages.upload_folder import UploadFolder
 
 GIVEN = b"a,b,y\n" + b"".join(b"%d,%d,%s\n" % (n, n % 7, [b"x", b"y"][n % 2]) for n in range(60))
@@ -114,6 +115,24 @@ def test_the_next_server_removes_what_a_killed_one_left(own_folder):
     assert left(own_folder) == both
     other.remove()
     mine.remove()
+    assert left(own_folder) == []
+
+
+@needs_posix
+def test_a_folder_that_is_removed_while_it_is_made_is_made_again(own_folder, monkeypatch):
+    others = iter([upload_folder.remove_left])
+
+    def lock_late(file):
+        for remove_left in others:  # another server, in this very moment
+            remove_left()
+        return lock(file)
+
+    monkeypatch.setattr(upload_folder, "lock", lock_late)
+    folder = UploadFolder()
+    (folder.path / "x-table.csv").write_text("1")
+    upload_folder.remove_left()
+    assert left(own_folder) == [folder.path.name]
+    folder.remove()
     assert left(own_folder) == []
 
 

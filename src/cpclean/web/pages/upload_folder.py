@@ -29,9 +29,7 @@ class UploadFolder:
         """The folder."""
         if self._path is None or not self._path.is_dir():
             remove_left()
-            self._path = Path(tempfile.mkdtemp(prefix=_PREFIX))
-            self._lock = os.open(self._path / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
-            lock(self._lock)
+            self._path, self._lock = _made()
         return self._path
 
     def remove(self) -> None:
@@ -44,6 +42,16 @@ class UploadFolder:
         self._path = self._lock = None
 
 
+def _made() -> tuple[Path, int]:
+    """A new folder, and the file in it that is locked."""
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        file = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+        if lock(file) and (folder / _LOCK).exists():
+            return folder, file
+        os.close(file)  # another server came in between, and took it for one that was left
+
+
 def remove_left() -> None:
     """Delete the folders of servers that are gone."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
@@ -52,6 +60,9 @@ def remove_left() -> None:
         except OSError:  # of somebody else, or just being made
             continue
         free = lock(file)
+        if free:
+            with suppress(OSError):
+                (folder / _LOCK).unlink()  # whoever was about to lock it sees that it is gone
         os.close(file)
         if free:
             shutil.rmtree(folder, ignore_errors=True)
