@@ -132,8 +132,8 @@ def ranges(numbers: Any, edges: tuple[float, ...]) -> Any:
     """The range that each number is in, as text; null where there is none.
 
     >>> import pandas as pd
-    >>> ranges(pd.Series([1.0, 2.0, 5.0, None]), (1.5, 4.0)).tolist()
-    ['1: up to 1.5', '2: 1.5 to 4', '3: above 4', None]
+    >>> ranges(pd.Series([1.0, 2.0, 5.0, None]), (1.5, 4.0)).fillna("none").tolist()
+    ['1: up to 1.5', '2: 1.5 to 4', '3: above 4', 'none']
     """
     import pandas as pd
 
