@@ -1,5 +1,6 @@
 """Settings shared by all tests."""
 
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -17,9 +18,9 @@ sys.dont_write_bytecode = False
 # Helpers that assert: a failure shows the values there too.
 pytest.register_assert_rewrite("classifier.samples", "queries.samples")
 
-# No deadline: the first example of a test may compile a kernel. Other examples every time, but half
-# as many as usual, for people wait.
-settings.register_profile("default", deadline=None, max_examples=50)
+# No deadline: the first example of a test may compile a kernel. Other examples every time, but
+# fewer than usual, for people wait.
+settings.register_profile("default", deadline=None, max_examples=30)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
@@ -51,6 +52,12 @@ LONGEST = (
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     places = {f"tests/{name}": place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: places.get(item.nodeid.split("::")[0], len(LONGEST)))
+
+
+def pytest_collection_finish() -> None:
+    """What is there by now stays to the end: garbage is looked for among what comes later."""
+    gc.freeze()
+    gc.set_threshold(10_000)
 
 
 @pytest.fixture(autouse=True)

@@ -7,13 +7,14 @@ import pandas as pd
 import pytest
 from analysis.samples import random_table
 from cleaning.small import problem
+from slow_cases import rest_slow
 
 from cpclean import CleaningSession, IncompleteDataset
 from cpclean.analysis.ranking import gains_in_words, ranking, row_gains, rows_to_ask
 from cpclean.errors import UnknownRowError
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", rest_slow(range(40), 10))
 @pytest.mark.parametrize("strategy", ["cpclean", "random", "cells"])
 def test_the_first_is_asked_and_gains_fall(seed: int, strategy: str) -> None:
     data, points, k = problem(seed)

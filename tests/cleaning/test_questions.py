@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cleaning.small import problem
+from slow_cases import rest_slow
 
 from cpclean import (
     Cell,
@@ -184,7 +185,7 @@ def test_a_question_can_be_pickled(data: IncompleteDataset) -> None:
 
 
 @pytest.mark.parametrize("strategy", ["cpclean", "cells"])
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", rest_slow(range(8), 3))
 def test_settles_says_what_why_says_and_changes_nothing(seed: int, strategy: str) -> None:
     data, X, k = problem(seed)
     session = CleaningSession(data, X + X[:2], k, strategy)

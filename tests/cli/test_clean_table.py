@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from cli.purchases import cells, events, held_out, run, true_table, with_holes
 from click.testing import CliRunner
+from slow_cases import rest_slow
 
 from cpclean import CleaningSession, IncompleteTable, simulate
 from cpclean.cli import main
@@ -31,7 +32,7 @@ def problem_and_truth(strategy: str = "cpclean"):
     return session, truth.iloc[task.row_names]
 
 
-@pytest.mark.parametrize("strategy", ["cpclean", "random", "cells"])
+@pytest.mark.parametrize("strategy", rest_slow(["cpclean", "cells", "random"], 2))
 @pytest.mark.parametrize("exact", [False, True])
 def test_the_oracle_answers_as_simulate_does(files, strategy, exact):
     options = ("--oracle", "truth.csv", "--strategy", strategy, *(["--exact"] if exact else []))

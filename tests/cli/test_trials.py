@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from cli.problems import frames, written
 from click.testing import CliRunner
+from slow_cases import rest_slow
 
 import cpclean.analysis.trust as trusting
 from cpclean import trust
@@ -72,12 +73,15 @@ def test_figures_for_machines(files, tmp_path):
 
 @pytest.mark.parametrize(
     ("options", "space", "neighbors"),
-    [
-        ((), "forest", None),
-        (("--metric", "manhattan"), "plain", None),
-        (("--space", "plain", "-k", "5"), "plain", 5),
-        (("--space", "random"), "random", None),
-    ],
+    rest_slow(
+        [
+            ((), "forest", None),
+            (("--space", "plain", "-k", "5"), "plain", 5),
+            (("--metric", "manhattan"), "plain", None),
+            (("--space", "random"), "random", None),
+        ],
+        2,
+    ),
 )
 def test_the_space(files, monkeypatch, options, space, neighbors):
     seen = []

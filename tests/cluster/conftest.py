@@ -19,11 +19,13 @@ def commands(tmp_path):
 @pytest.fixture(scope="session")
 def local():
     """A cluster of two processes on this machine that everything is sent to."""
+    import dask
     from distributed import Client, LocalCluster
 
     from cpclean.cluster.dask_cluster import DaskCluster, close_all
 
     with (
+        dask.config.set({"distributed.worker.profile.enabled": False}),  # costs while nothing runs
         LocalCluster(
             2,
             threads_per_worker=1,

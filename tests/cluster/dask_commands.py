@@ -49,7 +49,8 @@ class DaskCommands:
             _killed(one)
 
     def _start(self, command: str, *options: str, package: Path = SRC) -> subprocess.Popen[bytes]:
-        env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(package), str(ROOT / "tests")])}
+        path = os.pathsep.join([str(package), str(ROOT / "tests")])
+        env = {**os.environ, "PYTHONPATH": path, "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "0"}
         log = (self.folder / f"{command}-{len(self.processes)}.log").open("wb")
         started = subprocess.Popen(
             [sys.executable, "-m", COMMANDS[command], *options],

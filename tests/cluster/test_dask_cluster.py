@@ -43,13 +43,8 @@ def many_points(data, n_points=150, seed=0):
     return rng.integers(-3, 4, (n_points, data.n_features)).astype(float)
 
 
-@pytest.mark.parametrize(
-    "metric",
-    [
-        "euclidean",
-        *(pytest.param(one, marks=pytest.mark.slow) for one in ("manhattan", "cosine", "hamming")),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine", "hamming"])
 def test_queries_are_the_same(local, metric):
     data, _, k = problem(7)
     points = many_points(data)
@@ -130,15 +125,10 @@ def unlike_seconds(shown):
     return answers, [(one.row, one.gain, one.certain_share, one.entropy) for one in history], *rest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "more",
-    [
-        {"sure": 0.9},
-        *(
-            pytest.param(one, marks=pytest.mark.slow)
-            for one in ({}, {"gains_by": "uniform"}, {"strategy": "relative"})
-        ),
-    ],
+    [{"sure": 0.9}, {}, {"gains_by": "uniform"}, {"strategy": "relative"}],
     ids=lambda more: ",".join(f"{name}={value}" for name, value in more.items()) or "plain",
 )
 def test_sessions_are_the_same(local, more):
@@ -198,6 +188,7 @@ def test_a_large_session_over_gathered_rows_is_the_same(local):
 # -- what is refused, and what goes wrong ------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_functions_and_given_distances_are_refused_with_a_reason(local):
     data, points, k = problem(1)
     with pytest.raises(QueryError, match=r"a metric that is a function.*n_jobs instead"):
@@ -207,11 +198,13 @@ def test_functions_and_given_distances_are_refused_with_a_reason(local):
         CleaningSession(data, distances, k, metric="precomputed", cluster=local)
 
 
+@pytest.mark.slow
 def test_an_error_of_the_work_is_the_same_as_here(local):
     with pytest.raises(ValueError, match=r"no answer about \[3, 4\]"):
         local.map(wrong, Held.of(0), [(np.array([3, 4]),)], "working")
 
 
+@pytest.mark.slow
 def test_bytes_are_counted_and_later_steps_are_small(local):
     held = Held.of(np.zeros(100_000)).then(with_first, 1.0)
     before = local.sent
@@ -231,6 +224,7 @@ def test_an_address_where_nobody_answers():
         connected(3)
 
 
+@pytest.mark.slow
 def test_workers_that_come_later_are_used(local):
     held = Held.of(1).then(grown, 1)
     found = local.map(plus, held, [(np.array([one]),) for one in range(20)], "working")

@@ -27,6 +27,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
+from slow_cases import rest_slow
 
 from cpclean import (
     CertainKNeighborsClassifier,
@@ -183,7 +184,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", rest_slow(range(3)))
 def test_all_worlds_one_by_one(case: str, seed: int) -> None:
     space, columns, how, metric = CASES[case]
     table = small_table(space, columns, seed, prior="uniform")

@@ -117,7 +117,7 @@ def test_the_sweeps_hold_enough_cases() -> None:
 @pytest.mark.nojit
 @pytest.mark.parametrize(("make", "seed"), [(random_case, 5000), (random_factored_case, 5001)])
 def test_short_sweep(make: object, seed: int) -> None:
-    for case in sweep(150, seed, make):
+    for case in sweep(60, seed, make):
         check(case)
 
 

@@ -6,6 +6,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from slow_cases import rest_slow
 
 from cpclean import (
     Cell,
@@ -51,7 +52,7 @@ def factored_instance(seed: object, n_rows: int, n_classes: int, grid: bool):
     return IncompleteDataset(rows, rng.integers(0, n_classes, size=n_rows), priors), X
 
 
-@pytest.mark.parametrize("grid", [True, False])
+@pytest.mark.parametrize("grid", rest_slow([True, False]))
 @pytest.mark.parametrize(
     "metric", ["euclidean", "manhattan", "chebyshev", "cosine", "linear", "hamming"]
 )

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from queries.samples import instance, pieces
+from slow_cases import rest_slow
 
 from cpclean import (
     IncompleteDataset,
@@ -117,7 +118,7 @@ def test_counts_as_the_paper_s_algorithm_counts(n_classes: int, k: int) -> None:
 # -- conditionals ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("uniform", [True, False])
+@pytest.mark.parametrize("uniform", rest_slow([False, True]))
 @pytest.mark.parametrize(("n_classes", "k", "n_rows"), SIZES)
 def test_conditionals_average_to_the_share(
     n_classes: int, k: int, n_rows: int, uniform: bool

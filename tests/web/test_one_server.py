@@ -13,6 +13,8 @@ from waiting import PATIENCE
 from web.served import TOKEN, Served
 from web.tables import stored
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
@@ -90,7 +92,6 @@ def test_progress_is_live(served):
         assert any(one["answers"] == before + 1 for one in found)
 
 
-@pytest.mark.slow
 def test_the_example_client(served):
     example = Path(__file__).parents[2] / "examples" / "client.py"
     runpy.run_path(str(example), run_name="imported")
@@ -103,7 +104,6 @@ def test_the_example_client(served):
     assert "certain" in done.stdout
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_schemathesis_finds_nothing(served):
     """No 5xx, no status and no answer that is not described, whatever is sent."""

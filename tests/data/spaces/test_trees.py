@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -136,11 +137,16 @@ def test_bad_n_jobs() -> None:
 
 
 @pytest.mark.parametrize(
-    "model",
-    [RandomForestClassifier(), HistGradientBoostingClassifier(max_iter=2).fit(GRID, CODES), 3],
+    "make",
+    [
+        RandomForestClassifier,
+        lambda: fitted(HistGradientBoostingClassifier(max_iter=2)),
+        lambda: 3,
+    ],
     ids=["not fitted", "other trees", "no model"],
 )
-def test_what_is_no_fitted_forest(model: Any) -> None:
+def test_what_is_no_fitted_forest(make: Callable[[], Any]) -> None:
+    model = make()
     with pytest.raises(DataError, match=r"fitted scikit-learn tree or a forest of them.*got "):
         Trees.from_forest(model)
 
