@@ -221,3 +221,19 @@ def test_questions_name_the_row_as_the_frame_does() -> None:
     assert "(in the frame: 'p3')" in str(question)
     plain = CleaningSession(table.dataset, [[0.1], [0.9]], n_neighbors=1)
     assert plain.ask().frame_row == plain.ask().row
+
+
+def test_notebooks_show_a_question_and_a_session() -> None:
+    frame = pd.DataFrame(
+        {"job": ["<b>", "clerk", None, "nurse"], "size": [1, 2, 3, 4], "y": ["n", "n", "y", "y"]}
+    )
+    points = pd.DataFrame({"job": ["clerk"], "size": [3]})
+    session = CleaningSession(IncompleteTable(frame, label="y"), points, n_neighbors=1)
+    shown = session.ask()._repr_html_()
+    assert "What is row 2?" in shown
+    assert "job &lt;b&gt;" in shown
+    assert "<b>" not in shown
+    assert "0 certain, 0 sure, 1 open" in session._repr_html_()
+    session.tell(2, value={"job": "nurse"})
+    assert "<td>2</td><td>answer</td><td>100.0%</td>" in session._repr_html_()
+    assert "Nothing more to ask: " in session._repr_html_()

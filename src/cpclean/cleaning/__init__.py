@@ -3,6 +3,7 @@
     session, session_looks  CleaningSession: asking and answering; what it shows of itself
     streamed_session       the same over files, of which the rows that matter are gathered
     view                   all that other rooms read of a session
+    notebook_view          a session and a question as notebooks show them
     question, costs        a question and its reasons; all questions, and what they cost
     strategies, settings   which question comes first; when to stop
     answers, state         the log of answers; what is known after them

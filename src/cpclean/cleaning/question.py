@@ -11,6 +11,7 @@ import numpy as np
 from cpclean.cleaning.answers import put
 from cpclean.cleaning.board import Board
 from cpclean.cleaning.known import Known
+from cpclean.cleaning.notebook_view import question_html
 from cpclean.cleaning.row_candidates import CellValues, RowCandidates
 from cpclean.cleaning.subject import Subject
 from cpclean.data.incomplete import Ints
@@ -195,6 +196,9 @@ class Question:
 
     def _row_candidates(self) -> RowCandidates:
         return RowCandidates(self._subject, self._board.ground, self.row, self._known)
+
+    def _repr_html_(self) -> str:
+        return question_html(self)
 
     def __str__(self) -> str:
         own = self.frame_row

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cpclean.cleaning.notebook_view import session_html
 from cpclean.cleaning.state import Record
 from cpclean.cleaning.view import SessionView
 from cpclean.data.between import Between
@@ -115,6 +116,9 @@ class SessionLooks(ABC):
     @property
     def done(self) -> bool:
         return self.stopped is not None
+
+    def _repr_html_(self) -> str:
+        return session_html(self.view, repr(self))
 
     def gains(self) -> Floats:
         """How much cleaning each row is expected to lower the mean entropy, shape (n_rows,).
