@@ -166,9 +166,11 @@ def _about_others(facts: Summary, beside: Mapping[str, float]) -> Iterator[str]:
     said = ", and ".join([said, *each[1:]])
     best = max(beside.values())
     gap = best - facts.accuracy
-    # Two standard errors of a difference between two models on the same points, at most.
-    chance = 2 * math.sqrt(max(abs(gap), 1 / facts.points) / facts.points)
-    if abs(gap) <= chance:
+    # Two standard errors of the difference, if the two are never wrong about the same point.
+    chance = 2 * math.sqrt((2 - best - facts.accuracy) / facts.points)
+    if gap == 0:
+        yield f"{said}: as often as the vote, at best."
+    elif abs(gap) <= chance:
         yield f"{said}; with {facts.points:,} points, the best may be better by chance."
     elif gap < 0:
         yield f"{said}: less than the vote."

@@ -1,0 +1,43 @@
+"""What is said about other models on the same rows, and when it may be chance."""
+
+import re
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from cpclean import CleaningSession, IncompleteTable
+from cpclean.analysis.advice import advice
+from cpclean.analysis.beside import BOOSTING, IMPUTED
+from cpclean.analysis.summary import Summary, summary
+
+
+@pytest.fixture(scope="module")
+def facts() -> Summary:
+    frame = pd.DataFrame({"a": [1, 2, None, 4], "b": [1, 2, 3, 4], "y": ["n", "n", "y", "y"]})
+    points = pd.DataFrame({"a": [1, 4], "b": [1, 4]})
+    table = IncompleteTable(frame, label="y")
+    session = CleaningSession(table, points, n_neighbors=1, y_val=["n", "y"])
+    return replace(summary(session), points=1000, accuracy=0.8, majority=0.5)
+
+
+@pytest.mark.parametrize(("boosting", "imputed", "told"), [
+    (0.81, 0.7, "with 1,000 points, the best may be better by chance"),
+    (0.8, 0.7, "as often as the vote, at best"),
+    (0.9, 0.7, "true of a model that is less accurate on this table"),
+    (0.7, 0.9, "more than the vote. Another space"),
+    (0.6, 0.5, "less than the vote"),
+])  # fmt: skip
+def test_the_best_of_the_others(facts, boosting, imputed, told) -> None:
+    (said,) = [
+        one
+        for one in advice(facts, (), {BOOSTING: boosting, IMPUTED: imputed})
+        if "On the same rows" in one
+    ]
+    assert told in said
+    assert f"gradient boosting is right for {100 * boosting:.1f}%" in said
+
+
+def test_nothing_without_labels(facts) -> None:
+    said = advice(replace(facts, accuracy=None), (), {BOOSTING: 0.9})
+    assert not any(re.search("same rows", one) for one in said)
