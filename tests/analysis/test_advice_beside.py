@@ -22,7 +22,7 @@ def facts() -> Summary:
 
 
 @pytest.mark.parametrize(("boosting", "imputed", "told"), [
-    (0.81, 0.7, "with 1,000 points, the best may be better by chance"),
+    (0.81, 0.7, "with 1,000 points, the difference may be chance"),
     (0.8, 0.7, "as often as the vote, at best"),
     (0.9, 0.7, "true of a model that is less accurate on this table"),
     (0.7, 0.9, "more than the vote. Another space"),

@@ -171,7 +171,7 @@ def _about_others(facts: Summary, beside: Mapping[str, float]) -> Iterator[str]:
     if gap == 0:
         yield f"{said}: as often as the vote, at best."
     elif abs(gap) <= chance:
-        yield f"{said}; with {facts.points:,} points, the best may be better by chance."
+        yield f"{said}; with {facts.points:,} points, the difference may be chance."
     elif gap < 0:
         yield f"{said}: less than the vote."
     elif best == beside.get(BOOSTING) and len(beside) > 1:
