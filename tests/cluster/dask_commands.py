@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from house import ROOT, SRC
+from waiting import PATIENCE
 
 COMMANDS = {"scheduler": "distributed.cli.dask_scheduler", "worker": "distributed.cli.dask_worker"}
 
@@ -70,9 +71,9 @@ def _killed(process: "subprocess.Popen[bytes]") -> None:
     process.wait()
 
 
-def _waited(found, seconds: float = 60.0):
+def _waited(found):
     """What a function returns, once it does not raise any more."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + PATIENCE
     while True:
         try:
             return found()

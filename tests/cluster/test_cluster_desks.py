@@ -2,12 +2,12 @@
 
 import os
 import signal
-import time
 
 import numpy as np
 import pandas as pd
 import pytest
 from cluster.test_lost_workers import reached
+from waiting import until
 
 from cpclean import IncompleteTable
 from cpclean.data.task import Task
@@ -31,13 +31,6 @@ def project():
 
 def n_answers(desk):
     return len(desk.engine.now.session.answers)
-
-
-def until(condition, seconds=60):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "still waiting"
-        time.sleep(0.05)
 
 
 def test_servers_share_a_cluster_and_a_storage(commands, tmp_path):

@@ -11,6 +11,7 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.routing import Route
+from waiting import PATIENCE
 
 from cpclean.web.server import bounded_reading
 from cpclean.web.server.bounded_reading import BoundedReading
@@ -24,7 +25,7 @@ async def echo(request):
 
 async def stream(request):
     async def words():
-        for _ in range(4):
+        for _ in range(8):
             yield "word "
             await asyncio.sleep(0.5)
 
@@ -33,8 +34,8 @@ async def stream(request):
 
 @pytest.fixture
 def port(monkeypatch):
-    """A server that waits for a second."""
-    monkeypatch.setattr(bounded_reading, "READ_SECONDS", 1.0)
+    """A server that waits for three seconds: far longer than what comes steadily takes to come."""
+    monkeypatch.setattr(bounded_reading, "READ_SECONDS", 3.0)
     monkeypatch.setattr(bounded_reading, "_CHECK_SECONDS", 0.1)
     app = Starlette(routes=[Route("/", echo, methods=["GET", "POST"]), Route("/stream", stream)])
     listening = socket.create_server(("127.0.0.1", 0))
@@ -47,14 +48,18 @@ def port(monkeypatch):
     thread.join()
 
 
-def closed_within(connection, seconds):
-    connection.settimeout(seconds)
+def is_closed(connection):
+    connection.settimeout(PATIENCE)
     try:
         return connection.recv(1) == b""
     except ConnectionResetError:
         return True
     except TimeoutError:
         return False
+
+
+def asking(port):
+    return httpx.Client(base_url=f"http://127.0.0.1:{port}", verify=False, timeout=PATIENCE)
 
 
 HALVES = [
@@ -70,9 +75,10 @@ def test_sixty_half_sent_requests_end_and_others_are_served(port):
     for number in range(60):
         waiting.append(socket.create_connection(("127.0.0.1", port)))
         waiting[-1].sendall(HALVES[number % len(HALVES)])
-    assert httpx.post(f"http://127.0.0.1:{port}/", content=b"12345", verify=False).text == "5"
+    with asking(port) as client:
+        assert client.post("/", content=b"12345").text == "5"
     for one in waiting:
-        assert closed_within(one, 10)
+        assert is_closed(one)
         one.close()
 
 
@@ -85,7 +91,7 @@ def test_a_head_that_comes_byte_by_byte_ends_too(port):
 
 
 def send_forever(connection):
-    end = time.monotonic() + 10
+    end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         connection.sendall(b"x")
         time.sleep(0.1)
@@ -93,16 +99,16 @@ def send_forever(connection):
 
 def test_what_comes_slowly_but_steadily_is_read(port):
     def body():
-        for _ in range(5):
+        for _ in range(9):
             time.sleep(0.4)
             yield b"12345"
 
-    found = httpx.post(f"http://127.0.0.1:{port}/", content=body(), verify=False, timeout=10)
-    assert found.text == "25"
+    with asking(port) as client:
+        assert client.post("/", content=body()).text == "45"
 
 
 def test_a_long_answer_and_the_next_request_are_not_cut_off(port):
-    with httpx.Client(base_url=f"http://127.0.0.1:{port}", verify=False, timeout=10) as client:
-        assert client.get("/stream").text == "word " * 4
-        time.sleep(1.5)
+    with asking(port) as client:
+        assert client.get("/stream").text == "word " * 8
+        time.sleep(4.0)
         assert client.get("/").text == "0"
