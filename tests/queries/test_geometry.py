@@ -112,6 +112,16 @@ def test_answers_do_not_depend_on_the_blocks(
         assert_equal(actual[:5] + actual[6:], expected[:5] + expected[6:])
 
 
+def test_blocks_among_many_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(17)
+    rows = [rng.integers(0, 2, (1 + row % 3, 16)) for row in range(40)]
+    data, X = IncompleteDataset(rows, np.arange(40) % 2), rng.integers(0, 2, (90, 16))
+    found = [ask(data, X).tolist() for ask in TABLES[:5]]
+    monkeypatch.setattr(query_module, "BLOCK_POINTS", 3)
+    assert [ask(data, X).tolist() for ask in TABLES[:5]] == found
+    assert found[0] == [TABLES[0](data, [t]).tolist()[0] for t in X]
+
+
 def test_more_points_than_a_block_holds() -> None:
     data = scattered(16, n_rows=30)
     X = np.random.default_rng(16).normal(size=(3 * query_module.BLOCK_POINTS + 5, 3))

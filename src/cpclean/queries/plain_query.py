@@ -38,6 +38,9 @@ from cpclean.queries.sound import limits
 
 # So many numbers of points are gone through in less time than a thread takes to begin.
 _AT_ONCE = 2**15
+# Among so many columns, rows are rounded for products, once for all points of a block: so many
+# times as many of them take a sixth less time.
+_MANY_COLUMNS, _TIMES = 16, 4
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,8 @@ class PlainQuery(Query):
     def points_at_once(self) -> int:
         most = super().points_at_once
         if self.distance is None:
-            return most
+            many = self.metric == EUCLIDEAN and self.data.n_features >= _MANY_COLUMNS
+            return _TIMES * most if many else most
         return max(1, min(most, BLOCK_BYTES // (8 * self.data.n_candidates)))
 
     def near(self, points: Floats, limit: int) -> Near | None:
