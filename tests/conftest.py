@@ -38,14 +38,18 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 # Files are handed out in this order, then as they come: the longest first, so that no worker is
 # left with one at the end.
 LONGEST = (
-    "web/test_browser.py",
-    "queries/test_agreement.py",
     "test_docs.py",
-    "web/test_load.py",
-    "cleaning/test_fuzz_holes.py",
-    "cli/test_files.py",
-    "queries/test_reference.py",
+    "web/test_browser.py",
+    "web/test_browser_looks.py",
+    "report/test_browser.py",
+    "cluster/test_lost_workers.py",
     "web/test_serve.py",
+    "web/test_faults.py",
+    "queries/test_drawn_rows.py",
+    "cleaning/test_fuzz_holes.py",
+    "analysis/test_new_points.py",
+    "cli/test_files.py",
+    "web/test_load.py",
 )
 
 

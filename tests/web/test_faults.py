@@ -48,12 +48,12 @@ class Crowd:
                     assert found.status_code == 200, found.text
                     return found.json()
             except httpx.TransportError:  # killed: nobody knows whether it arrived
-                time.sleep(0.05)
+                time.sleep(0.5)  # a server takes seconds to begin
         raise AssertionError("the server did not come back")
 
     def kill_and_restart(self, after):
         while len(self.confirmed) < after:
-            time.sleep(0.002)
+            time.sleep(0.01)
         self.server.kill()
         before = dict(self.confirmed)
         self.server = Served(self._place, ready=False)

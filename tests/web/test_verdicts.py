@@ -203,26 +203,30 @@ def test_how_far_the_looking_back_is(site: TestClient, monkeypatch: pytest.Monke
 
 @needs_browser
 @pytest.mark.slow
-@pytest.mark.parametrize("width", [1280, 390])
-def test_a_person_sees_the_three_verdicts(chromium: Any, tmp_path: Path, width: int) -> None:
+def test_a_person_sees_the_three_verdicts(chromium: Any, tmp_path: Path) -> None:
     write_table(tmp_path / "people.csv", n_rows=160)
     arguments = ("people.csv", "--label", "buys", "--sure", "0.9", "--val-share", "0.3")
     with serving(tmp_path, *arguments) as server:
-        visit = Visit(chromium, server, viewport={"width": width, "height": 860})
-        page = visit.begin("Ann")
-        visit.answer()
-        visit.go("/progress")
-        until(page, "document.querySelectorAll('#plot .band').length >= 2")
-        text = " ".join(page.locator("main").inner_text().split())
-        assert re.search(r"[\d.]+% \d+ of 48 predictions are settled: certain or 90% sure", text)
-        assert re.search(r"\d+ more are 90% sure, \d+ are open", text)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        page.locator("#plot").focus()
-        page.keyboard.press("Home")
-        told = page.locator(".reading").inner_text()
-        assert re.fullmatch(r"After 0 rows: [\d.]+% settled, [\d.]+% certain", told)
-        assert visit.troubles == []
-        visit.context.close()
+        for width, name in ((1280, "Ann"), (390, "Bob")):
+            visit = Visit(chromium, server, viewport={"width": width, "height": 860})
+            sees_the_verdicts(visit, name, width)
+            visit.context.close()
+
+
+def sees_the_verdicts(visit: Visit, name: str, width: int) -> None:
+    page = visit.begin(name)
+    visit.answer()
+    visit.go("/progress")
+    until(page, "document.querySelectorAll('#plot .band').length >= 2")
+    text = " ".join(page.locator("main").inner_text().split())
+    assert re.search(r"[\d.]+% \d+ of 48 predictions are settled: certain or 90% sure", text)
+    assert re.search(r"\d+ more are 90% sure, \d+ are open", text)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.locator("#plot").focus()
+    page.keyboard.press("Home")
+    told = page.locator(".reading").inner_text()
+    assert re.fullmatch(r"After 0 rows: [\d.]+% settled, [\d.]+% certain", told)
+    assert visit.troubles == []
 
 
 def test_what_each_column_would_settle(site: TestClient) -> None:
