@@ -22,7 +22,7 @@ ODD_TEXTS = [
 
 # Tried one after the other: a new database for each would take longer than all of them.
 INVALID_EVENTS = [
-    (NewEvent("guess", "Ann", 3), "kind must be one of answer, correction, skip, undo"),
+    (NewEvent("guess", "Ann", 3), "kind must be one of answer, correction, skip, undo, comment"),
     (NewEvent("answer", "Ann", 3), "an answer needs value"),
     (NewEvent("answer", "Ann", None, candidate=1), "an answer needs row"),
     (NewEvent("answer", "Ann", 3, candidate=1, value=2), "an answer takes no value"),
@@ -33,6 +33,13 @@ INVALID_EVENTS = [
     (NewEvent("skip", "Ann", -1), "row must be an int of at least 0; got -1"),
     (NewEvent("skip", "Ann", True), "row must be an int"),
     (NewEvent("answer", "Ann", 3, candidate=2**70), "candidate must be an int"),
+    (NewEvent("comment", "Ann", 3), "a comment needs note"),
+    (NewEvent("comment", "Ann", note={"comment": "x"}), "a comment needs row"),
+    (NewEvent("comment", "Ann", 3, note={"comment": "x" * 2001}), "comment must be text of 1 to 2"),
+    (NewEvent("answer", "Ann", 3, 1, note={"reason": "unreadable"}), "an answer takes no reason"),
+    (NewEvent("skip", "Ann", 3, note={"reason": "lost"}), "reason must be one of not recorded"),
+    (NewEvent("skip", "Ann", 3, note={"to": "\0"}), "to must be text without null"),
+    (NewEvent("undo", "Ann", undoes=1, note={"comment": "x"}), "an undo takes no comment"),
     (NewEvent("skip", "", 3), "who must be text of 1 to 200 characters"),
     (NewEvent("skip", "x" * 201, 3), "who must be text .*; got 201 characters"),
     (NewEvent("skip", None, 3), "who must be text"),

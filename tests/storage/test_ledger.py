@@ -1,6 +1,7 @@
 """What a log amounts to: examples, and a model that works it out another way."""
 
 from collections import Counter, defaultdict
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
 
@@ -136,6 +137,37 @@ def test_skips_of_several():
     assert ledger.log == ({"row": 3, "candidate": 1},)
     ledger = ledger_of(log(*steps, ("skip", "Bob", 3)), 2)  # takes nothing back
     assert (ledger.log, ledger.waiting, ledger.answers) == ((), [3], {"Bob": 1})
+
+
+def handed(events, number, to):
+    """The same events, of which a skip hands its row over."""
+    return [replace(one, note={"to": to}) if one.number == number else one for one in events]
+
+
+def test_comments_change_nothing():
+    events = log(("comment", "Ann", 3), ("answer", "Ann", 3, 1), ("comment", "Bob", 3))
+    ledger = ledger_of(events)
+    assert ledger.log == ({"row": 3, "candidate": 1},)
+    assert (ledger.latest, ledger.answers) == ({"Ann": 2}, {"Ann": 1})
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_a_row_that_is_handed_over(n):
+    events = handed(log(("skip", "Ann", 3)), 1, "Bob")
+    ledger = ledger_of(events, n)
+    assert (ledger.log, ledger.rows[3].state, ledger.rows[3].handed_to) == ((), "handed", "Bob")
+    assert ledger.ranking_for("Ann", [1, 3, 2]) == [1, 2]
+    assert ledger.ranking_for("Bob", [1, 3, 2]) == [3, 1, 2]
+    assert ledger.ranking_for("Cem", [1, 3, 2]) == [1, 2, 3]
+    back = handed(log(("skip", "Ann", 3), ("undo", "Ann", 1)), 1, "Bob")
+    assert 3 not in ledger_of(back, n).rows
+    both = handed(log(("skip", "Ann", 3), ("skip", "Bob", 3)), 1, "Bob")
+    ledger = ledger_of(both, n)
+    assert (ledger.rows[3].state, ledger.rows[3].handed_to) == ("skipped", None)
+    answered = handed(log(("skip", "Ann", 3), ("answer", "Bob", 3, 1)), 1, "Bob")
+    assert ledger_of(answered, n).rows[3].state == ("settled" if n == 1 else "waiting")
+    further = handed(handed(log(("skip", "Ann", 3), ("skip", "Bob", 3)), 1, "Bob"), 2, "Ann")
+    assert ledger_of(further, n).ranking_for("Ann", [1, 3]) == [3, 1]
 
 
 def test_a_log_has_to_be_whole():

@@ -150,7 +150,7 @@ def test_a_database_from_the_future_is_refused(shared_url, project, monkeypatch)
             connection.execute(sa.text("UPDATE cpclean_schema SET version = 99"))
     with pytest.raises(
         FutureError,
-        match=r"version 99; this one reads versions up to 1\)\. Upgrade cpclean, or choose another",
+        match=r"version 99; this one reads versions up to 2\)\. Upgrade cpclean, or choose another",
     ):
         open_storage(shared_url)
 
@@ -181,7 +181,7 @@ def version_1(shared_url):
             (project,) = saved["rows"]["cpclean_project"]
             project[1] = (folder / project[1]).read_bytes()
             for table in schema.METADATA.sorted_tables:
-                names = [column.name for column in table.columns]
+                names = [column.name for column in table.columns if column.name != "note"]
                 rows = [dict(zip(names, row, strict=True)) for row in saved["rows"][table.name]]
                 connection.execute(sa.insert(table), rows)
     return saved
@@ -203,7 +203,9 @@ def test_a_database_of_the_first_version_opens_and_goes_on(shared_url, version_1
         assert (question.row, question.gain) == (row, pytest.approx(gain))
         assert storage.append(NewEvent("answer", "Ann", 3, candidate=1), "r1") == events[0]
         lease = storage.lease([7, 8], "Bob", 60)
-        assert storage.append(NewEvent("skip", "Bob", lease.row), "r5").number == 5
+        said = NewEvent("skip", "Bob", lease.row, note={"reason": "unreadable", "comment": "<b>"})
+        assert storage.append(said, "r5").number == 5
+        assert storage.events(after=4)[0].note == said.note
         assert "Bob" not in {one.who for one in storage.leases()}
         storage.create(project)  # the same again has no effect
         assert storage.last() == 5
@@ -253,7 +255,7 @@ def described(engine):
     }  # fmt: skip
 
 
-def test_a_new_database_is_as_one_of_the_first_version(shared_url, version_1):
+def test_a_new_database_is_as_one_of_the_first_version_that_was_upgraded(shared_url, version_1):
     with open_storage(shared_url) as storage:
         before = described(storage.engine)
         with storage.engine.begin() as connection:

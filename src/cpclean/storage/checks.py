@@ -11,10 +11,11 @@ from uuid import uuid4
 
 from cpclean.data.rows import is_whole
 from cpclean.errors import RefusedError, StorageError, offenders
-from cpclean.storage.events import KINDS, Event, LeaseRequest, NewEvent, Places
+from cpclean.storage.events import KINDS, REASONS, Event, LeaseRequest, NewEvent, Places
 
 MOST_TEXT = 200  # characters of a name or a request id
 MOST_VALUE = 100_000  # characters of a value as JSON
+MOST_COMMENT = 2_000  # characters of a comment
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -27,7 +28,10 @@ def checked_event(new: NewEvent, request_id: Any) -> NewEvent:
     checked_text(request_id, "request_id")
     if new.kind not in KINDS:
         raise RefusedError(f"kind must be one of {', '.join(KINDS)}; got {new.kind!r}.")
-    if new.kind == "undo":
+    note = _checked_note(new)
+    if new.kind == "comment":
+        needed, forbidden = ["row", "note"], ["candidate", "value", "undoes"]
+    elif new.kind == "undo":
         needed, forbidden = ["undoes"], ["row", "candidate", "value"]
     elif new.kind == "skip":
         needed, forbidden = ["row"], ["candidate", "value", "undoes"]
@@ -36,7 +40,7 @@ def checked_event(new: NewEvent, request_id: Any) -> NewEvent:
         spare = "value" if other == "candidate" else "candidate"
         needed, forbidden = ["row", other], [spare, "undoes"]
     for name in needed:
-        if getattr(new, name) is None:
+        if (note if name == "note" else getattr(new, name)) is None:
             raise RefusedError(f"{_a(new.kind)} needs {name}; got {new}.")
     for name in forbidden:
         if getattr(new, name) is not None:
@@ -53,6 +57,7 @@ def checked_event(new: NewEvent, request_id: Any) -> NewEvent:
         None if new.value is None else json.loads(value_text(new.value)),
         None if new.undoes is None else int(new.undoes),
         _checked_seconds(new.seconds),
+        note,
     )
 
 
@@ -69,11 +74,11 @@ def value_text(value: Any) -> str:
     return text
 
 
-def checked_text(text: Any, what: str) -> str:
+def checked_text(text: Any, what: str, most: int = MOST_TEXT) -> str:
     """A name or a request id that every database can save."""
-    if not isinstance(text, str) or not text.strip() or len(text) > MOST_TEXT:
+    if not isinstance(text, str) or not text.strip() or len(text) > most:
         got = f"{len(text):,} characters" if isinstance(text, str) and text.strip() else repr(text)
-        raise RefusedError(f"{what} must be text of 1 to {MOST_TEXT} characters; got {got}.")
+        raise RefusedError(f"{what} must be text of 1 to {most} characters; got {got}.")
     if "\0" in text or any("\ud800" <= sign <= "\udfff" for sign in text):
         raise RefusedError(f"{what} must be text without null characters or lone surrogates.")
     return text
@@ -173,6 +178,25 @@ def _checked_seconds(seconds: Any) -> float | None:
     if not number or not math.isfinite(seconds) or seconds < 0:
         raise RefusedError(f"seconds must be None or a number of at least 0; got {seconds!r}.")
     return float(seconds)
+
+
+def _checked_note(new: NewEvent) -> dict[str, Any] | None:
+    """What was said besides, without what is empty."""
+    given = {} if new.note is None else {name: one for name, one in new.note.items() if one}
+    allowed = {"comment"}
+    allowed |= {"reason", "to"} if new.kind == "skip" else set()
+    allowed |= {"unusual"} if new.kind in ("answer", "correction") else set()
+    if odd := sorted(given.keys() - (allowed if new.kind != "undo" else set())):
+        raise RefusedError(f"{_a(new.kind)} takes no {odd[0]} in its note; got {new.note!r}.")
+    found: dict[str, Any] = {}
+    for name, one in given.items():
+        if name == "unusual":
+            found[name] = [checked_text(column, "an unusual column") for column in one]
+        elif name == "reason" and one not in REASONS:
+            raise RefusedError(f"reason must be one of {', '.join(REASONS)}; got {one!r}.")
+        else:
+            found[name] = checked_text(one, name, MOST_COMMENT if name == "comment" else MOST_TEXT)
+    return found or None
 
 
 def _a(kind: str) -> str:

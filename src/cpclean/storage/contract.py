@@ -5,8 +5,9 @@ A storage holds one project and everything that people have answered about it.
 **The project** is saved once, by `create`, and never changes. Whoever opens the storage later, on
 any machine, gets it back from `project`: the same table, the same candidates, the same settings.
 
-**The log** is a list of events that only grows. An event is an answer, a correction, a skip, or an
-undo, which names the event that it takes back; nothing is ever changed or removed. Events are
+**The log** is a list of events that only grows. An event is an answer, a correction, a skip, a
+comment, or an undo, which names the event that it takes back; nothing is ever changed or removed.
+All but an undo may have a note, such as a comment. Events are
 numbered from 1 without gaps, in the order in which they were saved: whoever has seen number n has
 missed none before it. The time of an event comes from the clock of the database, not of the process
 that sends it. What the log means for the table is worked out by `cpclean.storage.ledger`.

@@ -9,7 +9,10 @@ from typing import Any
 
 from cpclean.errors import RefusedError
 
-KINDS = ("answer", "correction", "skip", "undo")
+KINDS = ("answer", "correction", "skip", "undo", "comment")
+
+# Why somebody does not know; the last is for another person to be asked.
+REASONS = ("not recorded", "unreadable", "cannot be known", "ask somebody else")
 
 # How many people may hold a row at the same time: for all rows alike, or by row.
 Places = int | Mapping[int, int]
@@ -21,7 +24,7 @@ class NewEvent:
 
     Attributes
     ----------
-    kind : {"answer", "correction", "skip", "undo"}
+    kind : {"answer", "correction", "skip", "undo", "comment"}
     who : str
         The person it comes from.
     row : int or None
@@ -32,6 +35,10 @@ class NewEvent:
         The number of the event that an undo takes back.
     seconds : float or None
         How long the person needed.
+    note : dict or None
+        What was said besides, by name: "comment"; for a skip also "reason", one of `REASONS`, and
+        "to", the person to whom the row is handed over; for an answer also "unusual", the columns
+        of values that were asked back and confirmed. A comment has nothing else.
     """
 
     kind: str
@@ -41,6 +48,7 @@ class NewEvent:
     value: Any = None
     undoes: int | None = None
     seconds: float | None = None
+    note: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -57,20 +65,32 @@ class Event:
     value: Any = None
     undoes: int | None = None
     seconds: float | None = None
+    note: Mapping[str, Any] | None = None
 
     @classmethod
     def of(cls, new: NewEvent, number: int, at: datetime, request_id: str, row: int) -> Event:
         """The saved form of a new event; `row` is the row it is about, also for an undo."""
         return cls(
             number, at, request_id, new.kind, new.who, row,
-            new.candidate, new.value, new.undoes, new.seconds,
+            new.candidate, new.value, new.undoes, new.seconds, new.note,
         )  # fmt: skip
+
+    @property
+    def comment(self) -> str:
+        """What was remarked; "" if nothing."""
+        return str((self.note or {}).get("comment", ""))
+
+    @property
+    def handed_to(self) -> str | None:
+        """The person to whom a skip hands the row over."""
+        return (self.note or {}).get("to") if self.kind == "skip" else None
 
     @property
     def entry(self) -> dict[str, Any]:
         """The entry for `CleaningSession.replay`; an undo has none."""
-        if self.kind == "undo":
-            raise RefusedError(f"event {self.number} is an undo, which has no entry of its own.")
+        if self.kind in ("undo", "comment"):
+            kind = "an undo" if self.kind == "undo" else "a comment"
+            raise RefusedError(f"event {self.number} is {kind}, which has no entry of its own.")
         if self.kind == "skip":
             return {"row": self.row, "skip": True}
         if self.candidate is not None:
@@ -79,8 +99,8 @@ class Event:
 
     def matches(self, new: NewEvent) -> bool:
         """Whether this is a new event in saved form; `seconds` may differ in a repeated call."""
-        mine = (self.kind, self.who, self.candidate, self.value, self.undoes)
-        theirs = (new.kind, new.who, new.candidate, new.value, new.undoes)
+        mine = (self.kind, self.who, self.candidate, self.value, self.undoes, self.note)
+        theirs = (new.kind, new.who, new.candidate, new.value, new.undoes, new.note)
         return mine == theirs and (new.kind == "undo" or self.row == new.row)
 
 

@@ -13,7 +13,10 @@ result; whoever follows a log uses a `Book`, which gives that result step by ste
    answer. A row is skipped when n people have skipped it.
 4. An answer that is not possible for the table (some program appended it without asking the project
    first) does not count; `left_out` says why. Everything else goes on.
-5. A correction settles its row at once, whatever came before it: whoever corrects has seen that. It
+5. A comment changes nothing. A skip that hands the row over to somebody does not count as one until
+   that person has answered or skipped the row: they are asked about it first, others last, and
+   whoever handed it over not at all.
+6. A correction settles its row at once, whatever came before it: whoever corrects has seen that. It
    holds until another correction comes, or n people give the same answer after it.
 """
 
@@ -46,7 +49,7 @@ class RowState:
     Attributes
     ----------
     row : int
-    state : {"settled", "waiting", "disputed", "skipped"}
+    state : {"settled", "waiting", "disputed", "skipped", "handed"}
     words : tuple of Event
         The last answer, correction or skip of each person, in the order of their numbers.
     decided : Event or None
@@ -54,6 +57,8 @@ class RowState:
     lacking : int
         How many more people would have to give the most frequent answer; 0 if the row is settled
         or skipped.
+    handed_to : str or None
+        Who is to be asked, if the row was handed over and that person has not said anything yet.
     """
 
     row: int
@@ -61,6 +66,7 @@ class RowState:
     words: tuple[Event, ...]
     decided: Event | None
     lacking: int
+    handed_to: str | None = None
 
     @property
     def people(self) -> frozenset[str]:
@@ -134,17 +140,20 @@ class Ledger:
         """The rows of a ranking that this person may be asked about, in the same order.
 
         Where several people have to agree, nobody is asked about a row twice. Settled rows stay in:
-        the session decides whether there is more to ask about them.
+        the session decides whether there is more to ask about them. Rows that were handed over to
+        this person come first, those that were handed over to others last.
         """
-        if self.answers_per_row == 1:
-            return list(ranking)
-        return [
-            row
-            for row in ranking
-            if row not in self.rows
-            or self.rows[row].state == "settled"
-            or who not in self.rows[row].people
-        ]
+        turns: tuple[list[int], list[int], list[int]] = ([], [], [])
+        for row in ranking:
+            found = self.rows.get(row)
+            if found is None or found.state == "settled":
+                turns[1].append(row)
+            elif found.handed_to is not None:
+                if found.handed_to == who or who not in found.people:
+                    turns[0 if found.handed_to == who else 2].append(row)
+            elif self.answers_per_row == 1 or who not in found.people:
+                turns[1].append(row)
+        return [*turns[0], *turns[1], *turns[2]]
 
     def places(self, ranking: Iterable[int]) -> dict[int, int]:
         """How many people may hold each row at the same time, for `Storage.lease`."""
@@ -311,7 +320,7 @@ def _part(row: int, events: Sequence[Event], wanted: int, spelling: Spelling) ->
     spelled: dict[int, Hashable] = {}
     left_out: dict[int, str] = {}
     for event in events:
-        if event.kind != "undo" and event.number not in undone:
+        if event.kind not in ("undo", "comment") and event.number not in undone:
             try:
                 spelled[event.number] = spelling(event)
             except CPCleanError as problem:
@@ -322,6 +331,8 @@ def _part(row: int, events: Sequence[Event], wanted: int, spelling: Spelling) ->
         found.take(event)
     state = found.state(row) if counting else None
     used = counting if wanted == 1 else [one for one in [found.decided or found.skipped] if one]
+    if found.handed_to is not None:
+        used = [one for one in used if one.kind != "skip"]
     return _Part(
         state,
         {event.number: event.entry for event in used},
@@ -362,6 +373,16 @@ class _Row:
             self.votes[event.who] = event
 
     @property
+    def handed_to(self) -> str | None:
+        """Who was named last, unless that person has answered or skipped the row since."""
+        named = [one for one in self.words.values() if one.handed_to is not None]
+        last = max(named, key=lambda one: one.number, default=None)
+        if last is None or self.decided is not None:
+            return None
+        theirs = self.words.get(last.handed_to or "")
+        return None if theirs is not None and theirs.number > last.number else last.handed_to
+
+    @property
     def decided(self) -> Event | None:
         """The event with which enough people had given the same answer, or the correction."""
         counts: Counter[Hashable] = Counter()
@@ -384,12 +405,14 @@ class _Row:
         name, lacking = "waiting", self.wanted - max(counts.values(), default=0)
         if self.decided is not None:
             name, lacking = "settled", 0
+        elif self.handed_to is not None and not counts:
+            name = "handed"
         elif self.skipped is not None:
             name, lacking = "skipped", 0
         elif len(counts) > 1:
             name = "disputed"
         words = tuple(sorted(self.words.values(), key=lambda event: event.number))
-        return RowState(row, name, words, self.decided, lacking)
+        return RowState(row, name, words, self.decided, lacking, self.handed_to)
 
     def _answers(self) -> list[Event]:
         return [event for event in self.votes.values() if event.kind != "skip"]

@@ -4,10 +4,10 @@ A new database gets all tables in one transaction, together with the number of t
 them or none. A database of a later version is refused. Times are milliseconds since 1970 on the
 clock of the database.
 
-There is only one version so far. When a second one comes, Alembic takes over in `prepare`, where a
-database of an earlier version is found: its first revision is the metadata below as it is now, and
-`VERSION_TABLE` tells which databases are at that revision already. Constraints have the names that
-PostgreSQL chose by itself, because databases that exist have them.
+Version 2 has notes of events, which `prepare` adds to a database of version 1. When tables change
+in more than columns that are added, Alembic takes over there; `VERSION_TABLE` tells which databases
+are at which revision. Constraints have the names that PostgreSQL chose by itself, because databases
+that exist have them.
 """
 
 from __future__ import annotations
@@ -28,11 +28,13 @@ from sqlalchemy import (
     insert,
     inspect,
     select,
+    text,
+    update,
 )
 
 from cpclean.errors import FutureError, StorageError, offenders
 
-VERSION = 1
+VERSION = 2
 VERSION_TABLE = "cpclean_schema"
 
 METADATA = MetaData()
@@ -76,6 +78,7 @@ EVENT = Table(
     Column("value", Text),
     Column("undoes", BigInteger, ForeignKey("cpclean_event.number")),
     Column("seconds", Double),
+    Column("note", Text),
 )
 LEASE = Table(
     "cpclean_lease",
@@ -111,6 +114,9 @@ def prepare(connection: Connection, name: str, create: bool) -> None:
             raise StorageError(f"there is no project in {name}. Is that the right location?")
         METADATA.create_all(connection, checkfirst=False)
         connection.execute(insert(SCHEMA), {"version": VERSION})
+    elif version == 1:
+        connection.execute(text(f"ALTER TABLE {EVENT.name} ADD COLUMN note TEXT"))
+        connection.execute(update(SCHEMA).values(version=VERSION))
 
 
 def _version(connection: Connection, name: str) -> int:

@@ -284,7 +284,7 @@ def _event(row: Row[Any]) -> Event:
     return Event(
         row.number, moment(row.at), row.request_id, row.kind, row.who, row.row_number,
         row.candidate, None if row.value is None else json.loads(row.value), row.undoes,
-        row.seconds,
+        row.seconds, None if row.note is None else json.loads(row.note),
     )  # fmt: skip
 
 
@@ -300,6 +300,7 @@ def _added(connection: Connection, event: Event) -> Event:
         "value": None if event.value is None else value_text(event.value),
         "undoes": event.undoes,
         "seconds": event.seconds,
+        "note": None if event.note is None else value_text(event.note),
     }
     connection.execute(insert(EVENT), columns)
     connection.execute(update(HEAD).values(last=event.number))
