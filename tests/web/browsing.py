@@ -172,18 +172,21 @@ class Visit:
     @property
     def row(self) -> int:
         """The row that is asked for, as people number it."""
-        found = re.match(r"Row (\d+)", self.page.locator("h1").inner_text())
-        assert found, self.page.locator("h1").inner_text()
+        found = re.match(r"Row (\d+)", self.page.locator(".where").inner_text())
+        assert found, self.page.locator(".where").inner_text()
         return int(found[1])
 
     def answer(self) -> int:
-        """Answer the question with the first of everything; the row it was about."""
+        """Answer with the least number so far, of categories the first; the row it was about."""
         row = self.row
         with self.page.expect_navigation(url="**/question?saved=*"):
-            if self.page.locator("#choose").count():
-                self.page.locator("#choose button").first.click()
-            else:
-                for one in self.page.locator(".hole-set").all():
-                    one.locator("input[type=radio]").first.check()
-                self.page.click("#pick > button")
+            for one in self.page.locator(".hole-field").all():
+                listed = one.locator("datalist option")
+                if one.locator(".chips").count():
+                    one.locator(".chips input[type=radio]").first.check()
+                else:
+                    seen = re.search(r"so far from (\S+) to", one.locator(".hint").inner_text())
+                    first = listed.first.get_attribute("value") if listed.count() else ""
+                    one.locator(".with-unit input").fill(seen[1] if seen else first)
+            self.page.click("[data-act=save]")
         return row

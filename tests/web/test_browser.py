@@ -75,7 +75,7 @@ def test_the_whole_way_from_upload_to_export(visits: Any, tmp_path: Path) -> Non
         page.locator(f"text=Row {first} is saved").wait_for()
         second = visit.row
         assert second != first
-        page.click("#undo button")
+        page.click("[data-act=undo]")
         page.wait_for_url("**undone*")
         assert visit.row == first
 
@@ -214,7 +214,7 @@ def test_reload_back_and_double_click_say_nothing_twice(people: Server, visits: 
     page.go_back()
     page.wait_for_load_state("load")
     assert visit.row == after  # asked for anew: the answered row is not offered again
-    target = page.locator("#skip button")
+    target = page.locator("[data-act=skip]")
     with page.expect_navigation(url="**/question?skipped=*"):
         target.dblclick()
     visit.go("/progress")
@@ -290,6 +290,7 @@ def test_an_answer_waits_until_a_new_server_knows_who_it_is(visits: Any, tmp_pat
         row = visit.row
     until(page, "cpclean.lost")
     with serving(tmp_path, "people.csv.cpclean.db", port=port, token="another-token"):
+        page.keyboard.press("Escape")
         page.keyboard.press("s")
         until(
             page, "document.getElementById('held').textContent.includes('does not recognize you')"
@@ -314,6 +315,7 @@ def test_an_answer_is_not_sent_to_another_table(visits: Any, tmp_path: Path) -> 
         page = visit.begin("Ann")
         row = visit.row
     until(page, "cpclean.lost")
+    page.keyboard.press("Escape")
     page.keyboard.press("s")
     page.locator("#held").wait_for(state="visible")
     with serving(tmp_path, "others.csv", "--label", "buys", port=port):
@@ -332,13 +334,13 @@ def test_what_was_stopped_can_be_sent_again(people: Server, visits: Any) -> None
     row = visit.row
     people.process.send_signal(signal.SIGSTOP)
     try:
-        page.click("#skip button", no_wait_after=True)
+        page.click("[data-act=skip]", no_wait_after=True)
         page.wait_for_timeout(500)
         visit.context.new_cdp_session(page).send("Page.stopLoading")  # as Esc does
         page.wait_for_timeout(1000)
     finally:
         people.process.send_signal(signal.SIGCONT)
-    page.click("#skip button")
+    page.click("[data-act=skip]")
     page.wait_for_url(f"**/question?skipped={row}")
     assert [one["kind"] for one in events_of(visit) if one["who"] == "Stan"] == ["skip"]
 
@@ -370,22 +372,26 @@ def test_many_pages_of_one_browser_share_a_stream(people: Server, visits: Any) -
 def test_keys_alone_are_enough(people: Server, visits: Any) -> None:
     visit = visits(people)
     page = visit.begin("Kay")
-    page.keyboard.press("?")
-    assert page.locator("#help").is_visible()
+    row = visit.open_single()
+    assert page.evaluate("document.activeElement.id") == "value-0", "the value comes first"
     page.keyboard.press("Escape")
-    assert not page.locator("#help").is_visible()
-    row = visit.row
-    by_column = page.locator("#pick").count()
-    page.keyboard.press("1")
-    if by_column:
-        page.keyboard.press("2")
-        page.keyboard.press("Enter")
+    page.keyboard.press("?")
+    assert page.locator(".help-in").is_visible()
+    page.keyboard.press("Escape")
+    assert not page.locator(".help-in").is_visible()
+    page.keyboard.press("v")
+    page.keyboard.type("46")
+    page.keyboard.press("Enter")
     page.wait_for_url(f"**/question?saved={row}")
+    page.keyboard.press("Escape")
     page.keyboard.press("u")
     page.wait_for_url("**undone*")
     assert visit.row == row
+    page.keyboard.press("Escape")
     page.keyboard.press("s")
     page.wait_for_url(f"**/question?skipped={row}")
+    visit.open_single()
+    page.keyboard.press("Escape")
     page.keyboard.press("v")
     assert page.evaluate("document.activeElement.id") == "value-0"
     page.keyboard.type("12s?u")  # in a field, keys are letters
@@ -417,10 +423,18 @@ def test_without_script(people: Server, visits: Any) -> None:
     visit.ready()
     row = visit.answer()
     assert f"Row {row} is saved" in page.locator("main").inner_text()
-    page.click("#undo button")
+    page.click("[data-act=undo]")
     assert visit.row == row
-    page.click("#skip button")
+    page.click("[data-act=skip]")
     page.wait_for_url("**skipped*")
+    row = visit.open_single()
+    page.click(".rough summary")
+    page.locator(".ranges input >> nth=1").check()
+    page.click(".more summary")
+    page.fill("#comment", XSS)
+    page.click("[data-act=save]")
+    page.wait_for_url(f"**/question?saved={row}&roughly=1")
+    assert "saved as a rough answer" in page.locator("main").inner_text()
     visit.go("/progress")
     assert page.locator("#still svg").first.is_visible()
     assert "certain predictions" in page.locator("#still svg").first.text_content()

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from browsers import until
 from slow_cases import parts
-from web.browsing import Server, Visit, needs_browser, serving, write_table
+from web.browsing import XSS, Server, Visit, needs_browser, serving, write_table
 
 pytestmark = [needs_browser, pytest.mark.slow]
 
@@ -112,22 +112,38 @@ def test_pages_of_a_table_in_work(wines: Server, looking: Any, scheme: str, widt
     visit.begin(f"Ann {scheme} {width}")
     visit.go("/rows")
     page.locator("tbody tr", has_text=" and ").locator("a.button").first.click()
-    page.locator("#pick").wait_for()
-    looker.look("question-by-column")
-    page.click("#pick > button")
+    page.locator("#answer").wait_for()
+    looker.look("question-of-several")
+    if width > 1000:
+        box = page.locator("[data-act=save]").bounding_box()
+        assert box["y"] + box["height"] < 800, "Save is seen without scrolling"
+    page.click("[data-act=save]")
     looker.look("question-empty")
+    for one in page.locator(".card details").all():
+        one.evaluate("one => { one.open = one.id !== 'help'; }")
+    looker.look("question-unfolded")
+    page.fill("#comment", f"Look at this: {XSS}")
+    page.click("text=Save only the comment")
+    page.locator(".comments li").first.wait_for()
+    looker.look("question-comments")
     visit.go("/rows?search=magnesium")
     looker.look("rows")
     page.locator("tbody tr", has_not_text=" and ").locator("a.button").first.click()
-    page.locator("#choose").wait_for()
+    page.locator("#answer").wait_for()
     looker.look("question")
     page.fill("#value-0", "many")
     page.press("#value-0", "Enter")
     looker.look("question-wrong")
+    page.fill("#value-0", "100000")
+    page.press("#value-0", "Enter")
+    page.locator(".strange").wait_for()
+    looker.look("question-unusual")
     visit.answer()
     looker.look("question-saved")
+    page.keyboard.press("Escape")
     page.keyboard.press("?")
-    looker.look("keys")
+    page.locator(".help-in").wait_for()
+    looker.look("help")
     page.keyboard.press("Escape")
     visit.go("/rows?state=answered")
     page.locator("tbody a.button").first.click()

@@ -199,7 +199,7 @@ def test_rows_of_the_forest_are_those_of_the_file(tmp_path, monkeypatch, desk_ov
 def test_a_page_begins_with_the_answers_of_a_terminal(tmp_path, monkeypatch, desk_over):
     monkeypatch.chdir(tmp_path)
     written(tmp_path)
-    given = ("train.csv", "--label", "y", "--val", "val.csv")
+    given = ("train.csv", "--label", "y", "--val", "val.csv", "--repairs", "observed")
     run("clean", *given, "--out", "out.csv", said="1\ns\n2\nu\n1\nq\n")
     log = ("--log", "train.csv.answers.jsonl")
     desk = desk_over(served(*given, *log))

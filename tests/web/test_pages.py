@@ -1,6 +1,8 @@
 """The pages without a browser: forms, refusals, redirects, and text that stays text."""
 
+import html
 import io
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,6 +19,7 @@ from cpclean.errors import LockedError
 from cpclean.projects.project import Project
 from cpclean.storage.opening import open_storage
 from cpclean.web.desk.details import detail_of
+from cpclean.web.desk.listing import RowsWanted
 from cpclean.web.desk.views import CandidateView, ProgressView, QuestionView
 from cpclean.web.pages import forms
 from cpclean.web.pages.drafting import project_of
@@ -89,24 +92,24 @@ def test_after_the_name_comes_what_was_asked_for(site: TestClient) -> None:
 
 def test_an_answer_is_taken_once_however_often_it_is_sent(site: TestClient) -> None:
     page = site.get(f"/question?row={single(site)}").text
-    sent = {**fields(page), "candidate": "1", "seconds": "2.5"}
+    sent = {**fields(page), "value-0": "41", "seconds": "2.5"}
     for _ in range(3):
         response = site.post("/answer", data=sent)
         assert response.status_code == 303
         assert response.headers["location"] == f"/question?saved={sent['number']}"
     events = desk_of(site).storage.events()
-    assert [(one.kind, one.candidate, one.seconds, one.who) for one in events] == [
-        ("answer", 1, 2.5, "Ann")
+    assert [(one.kind, one.value, one.seconds, one.who) for one in events] == [
+        ("answer", {"age": 41}, 2.5, "Ann")
     ]
 
 
 def test_another_choice_on_the_same_page_is_a_correction(site: TestClient) -> None:
     sent = fields(site.get(f"/question?row={single(site)}").text)
-    for candidate in ("1", "3", "3"):  # the back button, and then something else, twice
-        assert site.post("/answer", data={**sent, "candidate": candidate}).status_code == 303
+    for age in ("41", "53", "53"):  # the back button, and then something else, twice
+        assert site.post("/answer", data={**sent, "value-0": age}).status_code == 303
         desk_of(site).ready()
-    events = [(one.kind, one.candidate) for one in desk_of(site).storage.events()]
-    assert events == [("answer", 1), ("correction", 3)]
+    events = [(one.kind, one.value) for one in desk_of(site).storage.events()]
+    assert events == [("answer", {"age": 41}), ("correction", {"age": 53})]
 
 
 def test_what_was_typed_comes_back_with_the_error(site: TestClient) -> None:
@@ -125,13 +128,86 @@ def test_values_are_chosen_hole_by_hole(site: TestClient) -> None:
     page = site.get(f"/question?row={row}").text
     sent = fields(page)
     assert [sent["column-0"], sent["column-1"]] == ["age", "city"]
-    ages = re.findall(r'name="pick-0" value="([^"]*)"', page)
-    response = site.post("/answer", data={**sent, "pick-0": ages[2], "pick-1": "Oslo"})
+    assert re.findall(r'list="list-1"', page), "a long category is searched for"
+    response = site.post("/answer", data={**sent, "value-0": "44", "value-1": "Oslo"})
     assert response.status_code == 303
     (event,) = desk_of(site).storage.events()
-    candidate = desk_of(site).project.table.candidates(row)[event.candidate]
-    assert f"{candidate['age']:.6g}" == ages[2]
-    assert candidate["city"] == "Oslo"
+    assert event.value == {"age": 44, "city": "Oslo"}
+    assert event.note is None
+
+
+def ranges(page: str) -> list[str]:
+    """The rough answers that a page offers for the first hole."""
+    return [html.unescape(one) for one in re.findall(r'name="rough-0" value="([^"]*)"', page)]
+
+
+def test_a_rough_answer_narrows_the_row_and_is_no_value(site: TestClient) -> None:
+    row, desk = single(site), desk_of(site)
+    page = site.get(f"/question?row={row}").text
+    low, high = json.loads(ranges(page)[2])
+    response = site.post("/answer", data={**fields(page), "rough-0": ranges(page)[2]})
+    assert response.headers["location"].endswith("roughly=1")
+    (event,) = desk.storage.events()
+    assert event.value == {"age": {"between": [low, high]}}
+    desk.ready()
+    ages = [one["age"] for one in desk.engine.now.session.question(row).candidates]
+    assert ages
+    assert all(low <= age <= high for age in ages)
+    before, after = desk.project.text.content, desk.export_table(".csv")
+    assert after == before, "nothing is written into the table"
+    (view,) = (one for one in desk.rows(RowsWanted(state="rough")).rows)
+    assert (view.row, view.said) == (row, f"age = {low:g} to {high:g} (roughly)")
+    assert "You answered: age" in site.get(f"/question?row={row}").text
+    assert "1 is known only roughly" in site.get("/export").text
+
+
+def test_ranges_stand_for_all_candidates(site: TestClient) -> None:
+    row, desk = single(site), desk_of(site)
+    offered = [json.loads(one) for one in ranges(site.get(f"/question?row={row}").text)]
+    assert (offered[0][0], offered[-1][1]) == (None, None)
+    (values,) = desk.project.table.options_in_space(row).values
+    for value in values:
+        fit = [
+            (low, high)
+            for low, high in offered
+            if (low is None or low <= value) and (high is None or value <= high)
+        ]
+        assert len(fit) == 1
+
+
+def test_an_unusual_value_is_asked_back_once_and_marked(site: TestClient) -> None:
+    sent = {**fields(site.get(f"/question?row={single(site)}").text), "value-0": "470"}
+    asked = site.post("/answer", data=sent)
+    assert asked.status_code == 422
+    assert "Did you mean 47?" in asked.text
+    assert not desk_of(site).storage.events()
+    again = dict(re.findall(r'name="([\w-]+)" value="([^"]*)"', asked.text))
+    assert again["sure-0"] == "470"
+    other = {**sent, "value-0": "480", "sure-0": "470"}
+    assert site.post("/answer", data=other).status_code == 422, "another value is asked back, too"
+    assert site.post("/answer", data={**sent, "sure-0": "470"}).status_code == 303
+    (event,) = desk_of(site).storage.events()
+    assert (event.value, event.note) == ({"age": 470}, {"unusual": ["age"]})
+
+
+def test_comments_reasons_and_handing_over(site: TestClient) -> None:
+    row, desk = single(site), desk_of(site)
+    sent = fields(site.get(f"/question?row={row}").text)
+    assert site.post("/comment", data={**sent, "comment": XSS}).status_code == 303
+    page = site.get(f"/question?row={row}").text
+    assert f"<p>{ESCAPED}" in page
+    done = site.post("/skip", data={**sent, "to": f"Bob {XSS}"[:60], "reason": "unreadable"})
+    shown = site.get(done.headers["location"]).text
+    assert "is handed over to Bob &lt;img" in shown
+    desk.ready()
+    bob = desk.question(f"Bob {XSS}"[:60])
+    assert (bob.row, bob.handed_by) == (row, "Ann")
+    assert row not in desk.engine.now.ledger.ranking_for("Ann", desk.engine.now.ranking)
+    (view,) = desk.rows(RowsWanted(state="handed")).rows
+    assert (view.row, view.handed_to) == (row, f"Bob {XSS}"[:60])
+    own = site.post("/skip", data={**sent, "to": "Ann"})
+    assert own.status_code == 422
+    assert "got your own name" in own.text
 
 
 def test_one_hole_of_two_can_be_typed(site: TestClient) -> None:
@@ -187,7 +263,7 @@ def test_an_empty_answer_says_what_to_do(site: TestClient) -> None:
     sent = fields(site.get(f"/question?row={double(site)}").text)
     response = site.post("/answer", data=sent)
     assert response.status_code == 422
-    assert "Choose or type a value first" in response.text
+    assert "Enter a value first" in response.text
 
 
 def test_skip_and_undo(site: TestClient) -> None:
@@ -219,11 +295,11 @@ def test_the_time_is_told_by_the_page_or_by_the_server() -> None:
 
 
 @pytest.mark.parametrize(("near", "settles", "words"), [
-    (0, [None, None], "No open prediction depends on this row any more"),
-    (9, [None, None], "nearest rows of 9 open predictions. No free row is expected"),
-    (9, [0, 0], "No single value makes one of them certain"),
-    (9, [4, 0], "nearest rows of 9 open predictions. An answer is expected to make 1 of"),
-    (1, [1, 0], "one open prediction. The answer makes it certain with a probability of 25.0%."),
+    (0, [None, None], "None of them depends on this row any more"),
+    (9, [None, None], "9 of 59 predictions could still change; 9 of them depend on this row, and"),
+    (9, [0, 0], "No single answer settles one of them"),
+    (9, [12, 0], "9 of 59 predictions could still change; this answer should settle about 3 of"),
+    (1, [1, 0], "1 of them depends on this row, and this answer may settle one of them."),
 ])  # fmt: skip
 def test_why_a_row_is_asked(near: int, settles: list[int | None], words: str) -> None:
     candidates = [
@@ -231,7 +307,11 @@ def test_why_a_row_is_asked(near: int, settles: list[int | None], words: str) ->
         for number, (prior, settled) in enumerate(zip((0.25, 0.75), settles, strict=True))
     ]
     question = QuestionView(3, 3, [], candidates, 0.1, near, "a", 600.0, [], None, 1, 2)
-    assert words in why(question)
+    progress = ProgressView(
+        1, 0, 9, 9, 0.8, 50, 59, [], [], [], [], None, 1.0, None, [], 0, None, False, False,
+        settled=50,
+    )  # fmt: skip
+    assert words in why(question, progress)
 
 
 def test_each_value_of_several_holes_says_what_it_would_settle(tmp_path: Path) -> None:
@@ -248,15 +328,25 @@ def test_each_value_of_several_holes_says_what_it_would_settle(tmp_path: Path) -
     assert all(one.settles is not None for one in found.candidates)
 
 
-def test_each_choice_shows_its_key_and_how_likely_it_is(site: TestClient) -> None:
-    desk = desk_of(site)
-    row = next(one for one in desk.engine.now.ranking if len(desk.look(one).cells) > 1
-               and sum(cell.hole for cell in desk.look(one).cells) == 2)  # fmt: skip
-    until(lambda: row in desk.engine.details)
-    chips = re.findall(r'<label class="chip">.*?</label>', site.get(f"/question?row={row}").text)
-    assert len(chips) == sum(len(one) for one in desk.project.table.options_of(row).values)
-    assert all("% likely" in one and "settles " in one for one in chips)
-    assert all('class="key" aria-hidden="true">' in one for one in chips)
+def test_choices_say_nothing_about_likelihood(site: TestClient) -> None:
+    for row in (single(site), double(site)):
+        page = site.get(f"/question?row={row}").text
+        main = page[page.index("<main") : page.index('class="reason"')]
+        assert "likely" not in main
+        assert "settles" not in main
+
+
+def test_the_same_name_in_two_browsers_overwrites_nothing(site: TestClient) -> None:
+    row = single(site)
+    one, other = (fields(site.get(f"/question?row={row}").text) for _ in range(2))
+    assert site.post("/answer", data={**one, "value-0": "41"}).status_code == 303
+    desk_of(site).ready()
+    refused = site.post("/answer", data={**other, "value-0": "52"})
+    assert refused.status_code == 422
+    assert "or you in another window, has answered this row in the meantime" in refused.text
+    assert len(desk_of(site).storage.events()) == 1
+    again = {**fields(refused.text), "value-0": "52"}
+    assert site.post("/answer", data=again).status_code == 303
 
 
 # -- looking ---------------------------------------------------------------------------------
@@ -344,7 +434,7 @@ def test_nobody_overrules_others_without_knowing(site: TestClient) -> None:
     desk_of(site).ready()
     again = post(site, "/answer", **mine)
     assert again.status_code == 422
-    assert "omebody else has answered this row in the meantime: age = 47." in again.text
+    assert "has answered this row in the meantime: age = 47." in again.text
     assert 'value="50"' in again.text, "what was typed is there"
     sent = {**fields(again.text), "column-0": "age", "value-0": "50"}
     assert sent["correct"] == "1"
@@ -367,7 +457,7 @@ def test_what_is_left_open_is_told(site: TestClient) -> None:
 def test_the_page_of_another_table_is_refused(site: TestClient) -> None:
     row = single(site)
     page = site.get(f"/question?row={row}").text
-    sent = {**fields(page), "candidate": "0"}
+    sent = {**fields(page), "value-0": "40"}
     assert sent["project"] == desk_of(site).mark
     other = post(site, "/answer", **{**sent, "project": "0123456789abcdef"})
     assert other.status_code == 409

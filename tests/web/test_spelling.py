@@ -58,11 +58,15 @@ def test_a_candidate_that_is_no_value_is_told_from_one_that_is(desk):
     question = desk.question("Ann", row=2)
     texts = [one.cells["job"] for one in question.candidates]
     assert sorted(texts) == sorted([" Private", " State", "other", "(other)"])
-    (words,) = asked_of(desk, question, None)["marks"]
-    assert words.startswith("“(other)” stands for a value that is not listed")
+    (field,) = asked_of(desk, question, None)["fields"]
+    assert [one.text for one in field.chips] == [" Private", " State", "other"]
+    assert [(one.value, one.text) for one in field.ranges] == [
+        ('"(other)"', "something else, which I can’t say")
+    ]
     desk.answer("Ann", 2, candidate=question.candidates[texts.index("(other)")].number)
     desk.ready()
     assert desk.question("Ann", row=2).said == "job = (other)"
+    assert b"other" not in desk.export_table().splitlines()[3], "it is not written as a value"
 
 
 def test_columns_that_play_no_part_help_to_look_a_row_up(desk):

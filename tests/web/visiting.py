@@ -44,8 +44,8 @@ def fields(page: str) -> dict[str, str]:
     """The hidden fields of the first form that answers."""
     form = page[page.index('action="/answer"') :].split("</form>")[0]
     found = dict(re.findall(r'name="([\w-]+)" value="([^"]*)"', form))
-    chosen = ("candidate", "pick-0", "pick-1")
-    return {name: text for name, text in found.items() if name not in chosen}
+    chosen = ("pick", "rough", "sure")
+    return {name: text for name, text in found.items() if name.split("-")[0] not in chosen}
 
 
 def desk_of(client: TestClient) -> Any:

@@ -23,6 +23,7 @@ from cpclean.cleaning.state import Record, State
 from cpclean.cleaning.strategies import NOISE, Plan, Situation, pick
 from cpclean.cleaning.subject import Subject, TableSubject
 from cpclean.data.between import Between
+from cpclean.data.columns import OTHER
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.points import Points
 from cpclean.data.rows import Floats
@@ -223,6 +224,11 @@ class SessionView:
     def rough(self) -> dict[int, dict[Any, Between]]:
         """What is known only roughly about rows, by column; for a dataset, by column number."""
         return {row: dict(one.rough) for row, one in self.version.known.items() if one.rough}
+
+    def rough_of(self, row: int) -> dict[Any, Any]:
+        """What is known only roughly about a row; for a category also that it is not listed."""
+        one = self.known_of(row)
+        return {**one.rough, **{name: value for name, value in one.raw.items() if value is OTHER}}
 
     def known_of(self, row: int) -> Known:
         """What is known about a row."""

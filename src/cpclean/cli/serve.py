@@ -429,7 +429,7 @@ def _demo(training: Training, validation: Validation, how: _How) -> Project:
     from cpclean.queries.model import usual_model
 
     example = wines(validation.seed, training.space if _is_given("space") else "plain")
-    about: dict[str, Any] = {"file": "wines (demo)"}
+    about: dict[str, Any] = {"file": "wines (demo)", "records": example.records(validation.seed)}
     model = usual_model(example.table.dataset, training.neighbors, training.metric)
     settings = Settings(model, about=about, **_new(how))
     return Project.make(Task.of(example.table, example.points, example.labels), settings)

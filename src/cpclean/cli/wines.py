@@ -26,6 +26,7 @@ LABEL = "cultivar"
 # never for the darkest. Magnesium is forgotten now and then, for any wine.
 SKIPPED = 0.4
 FORGOTTEN = 0.12
+BLOTTED = 0.08  # how often a missing value cannot be read on paper either
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,21 @@ class Wines:
         from cpclean.cleaning.session import CleaningSession
 
         return CleaningSession(self.table, self.points, n_neighbors, strategy, self.labels, seed)
+
+    def records(self, seed: int) -> dict[str, dict[str, str]]:
+        """The paper record of every wine with holes, by row: some analyses cannot be read."""
+        import numpy as np
+
+        rng = np.random.default_rng([seed, 1])
+        found = {}
+        for row in np.flatnonzero(self.table.holes.any(axis=1)).tolist():
+            lines = {"bottle": f"no. {1000 + row}"}
+            for name, hole in zip(self.table.names, self.table.holes[row], strict=True):
+                blotted = hole and rng.random() < BLOTTED
+                value = self.truth[name].iloc[row]
+                lines[name] = "(an ink blot)" if blotted else f"{value:g}"
+            found[str(row)] = lines
+        return found
 
 
 def wines(seed: int, space: str = "plain") -> Wines:

@@ -11,6 +11,7 @@
     saying, sentences, doubt_sentences  how it is said to each reader
     typed_values, typed_repairs         values and candidates that a person types
     cleaned_files                       the cleaned files of a table that is larger than memory
+    spreadsheets                        text files without what looks like a formula
     textfile, writing, cleaned          the cleaned table, with every other byte as it was
 
 The commands and the page both come this way.

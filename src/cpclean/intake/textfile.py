@@ -96,6 +96,17 @@ class TextFile:
             .fillna("")
         )  # fmt: skip
 
+    @cached_property
+    def line_numbers(self) -> list[int]:
+        r"""The line on which each row begins, from 1; the header is row 0.
+
+        >>> TextFile(b'age,note\n41,"two\nlines"\n\n65,none\n').line_numbers
+        [1, 2, 5]
+        """
+        ends = [found.end() for found in re.finditer(r"\r\n|\r|\n", self._opened[2])]
+        starts = [record.start() for record in self._records()]
+        return (np.searchsorted(ends, starts, side="right") + 1).tolist()  # type: ignore[no-any-return]
+
     def with_cells(self, texts: Mapping[tuple[int, int], str]) -> TextFile | None:
         """The same with other texts in some cells; None if that cannot be done.
 

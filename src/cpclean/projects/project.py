@@ -323,7 +323,8 @@ class Project:
             self.files.check(int(self.task.row_names[row]))
         known, entry = answer_of(self._subject, row, candidate, value)
         if self.settings.answers_per_row > 1 and candidate is None:
-            lacking = [name for name in self.cells(row) if name not in known.raw]
+            said = {*known.raw, *known.rough}
+            lacking = [name for name in self.cells(row) if name not in said]
             if lacking:
                 raise AnswerError(
                     f"several people have to agree on row {row}, so the value must name all its "

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from cpclean.storage.checks import MOST_COMMENT
 from cpclean.web.desk.desk import NAME_LENGTH
 from cpclean.web.desk.exporting import SUFFIXES, Fill
 from cpclean.web.desk.listing import RowsWanted
@@ -33,9 +34,21 @@ RequestId = Annotated[
 Seconds = Annotated[float, Meta(ge=0, description="a number, 0 or more")]
 Switch = Annotated[bool, Meta(description="true or false")]
 Values = Annotated[
-    dict[str, str | int | float | bool | None],
-    Meta(description="an object from column names to values"),
+    dict[str, str | int | float | bool | dict[str, list[str | int | float | None]] | None],
+    Meta(
+        description='an object from column names to values, or to {"between": [low, high]} where '
+        "they are known only roughly"
+    ),
 ]
+Remark = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=MOST_COMMENT,
+        description=f"a text of 1 to {MOST_COMMENT} characters",
+    ),
+]
+Reason = Literal["not recorded", "unreadable", "cannot be known", "ask somebody else"]
 Format = Annotated[
     str,
     Meta(pattern=rf"^\.?({'|'.join(_FORMATS)})$", description=f"one of {', '.join(_FORMATS)}"),
@@ -71,15 +84,30 @@ class Undo(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     request_id: RequestId | None = None
 
 
-class Skip(Undo, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Somebody does not know; with `next`, the next question comes with the response."""
+class Comment(Undo, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What somebody remarks about a row."""
+
+    row: Number
+    comment: Remark
+
+
+class Said(Undo, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What somebody says about a row; with `next`, the next question comes with the response."""
 
     row: Number
     seconds: Seconds | None = None
     next: Switch | None = None
+    comment: Remark | None = None
 
 
-class Answer(Skip, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Skip(Said, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Somebody does not know, for a reason; with `to`, that person is asked instead."""
+
+    reason: Reason | None = None
+    to: Name | None = None
+
+
+class Answer(Said, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The number of a candidate, or values; `correct` overrules what others agreed on."""
 
     candidate: Number | None = None
@@ -95,11 +123,16 @@ class RowsQuery(RowsWanted):
 
 
 class ExportQuery(Struct, frozen=True):
-    """What to export; `fill` guesses what nobody answered, `limit` bounds the number of tasks."""
+    """What to export; `fill` guesses what nobody answered, `limit` bounds the number of tasks.
 
-    what: Literal["table", "log", "events", "labelstudio", "labelstudio-config"] = "table"
+    `spreadsheet` puts an apostrophe before cells of a text file that a spreadsheet would take for
+    formulas.
+    """
+
+    what: Literal["table", "log", "events", "audit", "labelstudio", "labelstudio-config"] = "table"
     format: Format = "csv"
     fill: Fill | None = None
+    spreadsheet: Switch = False
     limit: Limit = 100
 
 

@@ -78,17 +78,27 @@ def _asked(desk: Desk, who: str, row: int | None = None) -> Asked:
 def answer(desk: Desk, sent: messages.Answer) -> Taken:
     """Save an answer: the number of a candidate, or values."""
     said = sent.candidate, sent.values, sent.request_id, sent.seconds, bool(sent.correct)
-    return _taken(desk, sent, desk.answer(sent.who, sent.row, *said))
+    return _taken(desk, sent, desk.answer(sent.who, sent.row, *said, comment=sent.comment or ""))
 
 
 @operation(404, 409, 413, 422, 507, saves=True)
 def skip(desk: Desk, sent: messages.Skip) -> Taken:
     """Save that somebody does not know."""
-    return _taken(desk, sent, desk.skip(sent.who, sent.row, sent.request_id, sent.seconds))
+    saved = desk.skip(
+        sent.who, sent.row, sent.request_id, sent.seconds,
+        reason=sent.reason or "", to=sent.to or "", comment=sent.comment or "",
+    )  # fmt: skip
+    return _taken(desk, sent, saved)
 
 
-def _taken(desk: Desk, sent: messages.Skip, saved: AnsweredView) -> Taken:
-    plain = saved.event_number, saved.kind, saved.row
+@operation(404, 409, 413, 422, 507, saves=True)
+def comment(desk: Desk, sent: messages.Comment) -> AnsweredView:
+    """Save a comment on a row."""
+    return desk.comment(sent.who, sent.row, sent.comment, sent.request_id)
+
+
+def _taken(desk: Desk, sent: messages.Said, saved: AnsweredView) -> Taken:
+    plain = saved.event_number, saved.kind, saved.row, saved.unusual
     if not sent.next:
         return Taken(*plain)
     try:
@@ -131,8 +141,10 @@ def export(desk: Desk, asked: messages.ExportQuery) -> Response:
         )
     if asked.what == "table":
         suffix = f".{asked.format.removeprefix('.')}"
-        content = desk.export_table(suffix, asked.fill)
+        content = desk.export_table(suffix, asked.fill, asked.spreadsheet)
         return _file(content, type_of(suffix, content, desk.project), f"cleaned{suffix}")
+    if asked.what == "audit":
+        return _file(desk.export_audit(asked.spreadsheet).encode(), TYPES[".csv"], "audit.csv")
     if asked.what == "labelstudio":
         return Response(as_json(tasks_of(desk, asked.limit)), media_type=JSON)
     if asked.what == "labelstudio-config":

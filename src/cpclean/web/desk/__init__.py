@@ -7,7 +7,10 @@
     column_looks               what each column would settle
     trying                     trials on the complete rows, when somebody asks for them
     project_rows, listing      the rows with holes; the list of them
+    naming_rows                by which people recognise a row; the link to its record
+    rough_ranges, plausible    ranges for rough answers; values that are asked back
     progress, exporting        the progress so far; files to download
+    audit                      what was answered, cell by cell
     views, cell_views          what people and programs see
 
 Pages and API both use the desk, and nothing behind it.

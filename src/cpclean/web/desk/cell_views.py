@@ -2,28 +2,47 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from datetime import date
 from typing import Any
 
+from cpclean.data.between import Between
 from cpclean.data.columns import Column
 from cpclean.data.nulls import is_null
 from cpclean.data.table import IncompleteTable
 from cpclean.data.values import categories_of, in_words, is_mark, mark_text
 from cpclean.errors import AnswerError
 from cpclean.intake.typed_values import cell_typed, check_missing
-from cpclean.web.desk.views import CellView
+from cpclean.web.desk.rough_ranges import ranges_of
+from cpclean.web.desk.views import CellView, RangeView
 
-LONGEST = 300  # characters of a cell that are shown
-MOST_CATEGORIES = 50  # that are listed for people who type a value
+LONGEST = 300  # characters of a value in a line with others
+LONGEST_CELL = 5_000  # characters of a cell that are shown
+MOST_CATEGORIES = 5_000  # that are listed for people who type a value: the most frequent
+_UNIT = re.compile(r"[(\[]\s*([^()\[\]]{1,12}?)\s*[)\]]\s*$")
 
 
-def text_of(value: Any, column: Column | None = None) -> str:
+def text_of(value: Any, column: Column | None = None, most: int = LONGEST) -> str:
     """A value in a few characters; with its column, one that no category is mistaken for."""
+    if isinstance(value, Between):
+        return range_text(value)
     if column is not None and is_mark(value):
         return mark_text(value, categories_of(column, None))
     text = in_words(value) if isinstance(value, str | date) else " ".join(in_words(value).split())
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def range_text(value: Between) -> str:
+    """A rough answer in words.
+
+    >>> range_text(Between(20, 40)), range_text(Between(high=20)), range_text(Between(40))
+    ('20 to 40 (roughly)', 'at most 20 (roughly)', 'at least 40 (roughly)')
+    """
+    low, high = (None if end is None else in_words(end) for end in (value.low, value.high))
+    if low is None or high is None:
+        return f"at most {high} (roughly)" if low is None else f"at least {low} (roughly)"
+    return f"{low} to {high} (roughly)"
 
 
 def line_of(values: Mapping[str, Any], table: IncompleteTable | None = None) -> str:
@@ -50,32 +69,37 @@ def cells_of(
     for column in table.columns:
         value = known.get(column.name, column.shown(column.values[row]))
         hole = column.name in holes
-        text = None if value is None or hole else text_of(value)
-        found.append(_cell(column, text, hole))
+        text = None if value is None or hole else text_of(value, most=LONGEST_CELL)
+        ranges = ranges_of(table, row, column.name) if hole else []
+        found.append(_cell(column, text, hole, ranges))
     return found
 
 
-def _cell(column: Column, text: str | None, hole: bool) -> CellView:
+def _cell(column: Column, text: str | None, hole: bool, ranges: list[RangeView]) -> CellView:
     if not hole:
         return CellView(column.name, column.kind, text, False)
+    unit = _UNIT.search(column.name)
     low = high = None
     categories: list[str] = []
     if column.kind == "categorical":
         common = column.frequencies.most_common(MOST_CATEGORIES)
-        categories = [text_of(value) for value, _ in common]
+        categories = sorted((text_of(value) for value, _ in common), key=str.casefold)
     elif column.kind == "boolean":
-        categories = ["true", "false"]
+        categories = ["true", "false"]  # the first is yes
     elif column.n_observed:
         ends = column.observed.min(), column.observed.max()
         low, high = (text_of(column.shown(end)) for end in ends)
-    return CellView(column.name, column.kind, text, True, low, high, categories)
+    measured = unit[1] if unit and column.kind == "numeric" else ""
+    return CellView(column.name, column.kind, text, True, low, high, categories, ranges, measured)
 
 
 def spare_cells(columns: Mapping[str, Mapping[int, Any]], place: int) -> list[CellView]:
     """The cells of these columns in a row, by its number in what was given."""
     found = {name: values[place] for name, values in columns.items() if place in values}
     return [
-        CellView(name, "spare", None if is_null(value) else text_of(value), False)
+        CellView(
+            name, "spare", None if is_null(value) else text_of(value, most=LONGEST_CELL), False
+        )
         for name, value in found.items()
     ]
 
@@ -95,6 +119,7 @@ def typed_values(
         The row's number for people.
     holes : the columns that are missing in the row
     typed : dict from column name to text, or to a value as JSON has it
+        A rough one is {"between": [low, high]}.
     decimal : str
         The decimal sign of the file.
     """
@@ -104,7 +129,14 @@ def typed_values(
         value = given.strip() if isinstance(given, str) else given
         if value is not None and value != "":
             column = table.columns[table.names.index(name)]
-            found[name] = cell_typed(column, value, decimal)
+            rough = Between.of(value)
+            if rough is None:
+                found[name] = cell_typed(column, value, decimal)
+            else:
+                ends = (rough.low, rough.high)
+                found[name] = Between(
+                    *(None if end is None else cell_typed(column, end, decimal) for end in ends)
+                )
     if not found:
         raise AnswerError(
             f"no value was given for row {number}. Type one, choose a candidate, or skip the row."

@@ -8,11 +8,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from cpclean.errors import RefusedError, StorageError
+from cpclean.errors import AnswerError, RefusedError, StorageError
 from cpclean.projects.project import Project
 from cpclean.storage.checks import checked_text
 from cpclean.storage.contract import Storage
 from cpclean.storage.ledger import ledger_of
+from cpclean.web.desk.audit import audit_text, words_about_known
 from cpclean.web.desk.engine import Engine
 from cpclean.web.desk.exporting import (
     archive_of_files,
@@ -20,6 +21,7 @@ from cpclean.web.desk.exporting import (
     log_text,
     predictions_of,
     predictions_text,
+    rough_cells,
     table_bytes,
     words_about_filled,
 )
@@ -159,6 +161,12 @@ class Desk:
         """The question about a row, for nobody in particular: it is not held."""
         return self._out.look(self._rows.checked(row))
 
+    def record(self, row: int) -> dict[str, str]:
+        """The paper record of a row of the demo, by column; empty for any other project."""
+        records = (self.project.settings.about or {}).get("records")
+        found = records.get(str(self._rows.numbers[row])) if isinstance(records, dict) else None
+        return {str(name): str(text) for name, text in (found or {}).items()}
+
     def best_rows(self, limit: int) -> list[int]:
         """The rows that matter most, whether somebody holds them or not."""
         now = self.engine.now
@@ -179,6 +187,7 @@ class Desk:
         request_id: str | None = None,
         seconds: float | None = None,
         correct: bool = False,
+        comment: str = "",
     ) -> AnsweredView:
         """Save what is true about a row; it is in the storage when this returns.
 
@@ -189,7 +198,9 @@ class Desk:
         candidate : int, optional
             The number of a candidate of the question.
         values : dict from column to text, optional
-            The true values instead, as a person types them.
+            The true values instead, as a person types them; a rough one is
+            {"between": [low, high]}. A candidate that is a value of a grid, such as the mean of
+            its column, is saved as the range that stands for it.
         request_id : str, optional
             The same for a call that is repeated because nobody knows whether it arrived.
         seconds : float, optional
@@ -197,23 +208,69 @@ class Desk:
         correct : bool
             Whether the person has seen what several people agreed on, and knows better. Without
             it, an answer about such a row is one more vote, for it may have been given blindly.
+        comment : str
+            What else there is to say.
         """
         who, row = checked_name(who), self._rows.checked(row)
-        return self._in.answer(who, row, candidate, values, request_id, seconds, correct)
+        return self._in.answer(who, row, candidate, values, request_id, seconds, correct, comment)
+
+    def unusual(self, row: int, values: Mapping[str, Any]) -> dict[str, str]:
+        """What is strange about values that were typed, by column, each as a question."""
+        return self._in.strange(self._rows.checked(row), values)
 
     def skip(
-        self, who: str, row: int, request_id: str | None = None, seconds: float | None = None
+        self,
+        who: str,
+        row: int,
+        request_id: str | None = None,
+        seconds: float | None = None,
+        *,
+        reason: str = "",
+        to: str = "",
+        comment: str = "",
     ) -> AnsweredView:
-        """Save that somebody does not know."""
-        return self._in.skip(checked_name(who), self._rows.checked(row), request_id, seconds)
+        """Save that somebody does not know, and why, or who is to be asked instead.
+
+        Parameters
+        ----------
+        reason : {"", "not recorded", "unreadable", "cannot be known", "ask somebody else"}
+        to : str
+            The person to whom the row is handed over; nobody by default.
+        comment : str
+        """
+        who, row = checked_name(who), self._rows.checked(row)
+        to = checked_name(to) if to.strip() else ""
+        if to == who:
+            raise AnswerError("a row is handed over to somebody else; got your own name.")
+        note = {"reason": reason, "to": to, "comment": comment.strip()}
+        return self._in.skip(who, row, request_id, seconds, note)
+
+    def comment(
+        self, who: str, row: int, comment: str, request_id: str | None = None
+    ) -> AnsweredView:
+        """Save a comment on a row; it changes nothing else."""
+        if not comment.strip():
+            raise AnswerError("there is no comment to save. Type one first.")
+        return self._in.comment(checked_name(who), self._rows.checked(row), comment, request_id)
+
+    @property
+    def people(self) -> list[str]:
+        """Everybody who has answered or skipped something, in order."""
+        now = self.engine.now
+        return [] if now is None else sorted({*now.ledger.answers, *now.ledger.skips})
 
     def undo(self, who: str, request_id: str | None = None) -> AnsweredView:
         """Undo what this person answered or skipped last."""
         return self._in.undo(checked_name(who), request_id)
 
-    def overtaken(self, who: str, row: int, request_id: str) -> str | None:
-        """What others answered about a row that is settled by now; None if nothing, or if ours."""
-        return self._in.overtaken(who, row, request_id)
+    def overtaken(self, who: str, row: int, request_id: str, seen: int | None = None) -> str | None:
+        """What was answered about a row that is settled by now, and that the page did not show.
+
+        None if nothing was. What the same person answered before event `seen` was shown, or was
+        sent from the same page; what came later is from another window, or from somebody else with
+        the same name.
+        """
+        return self._in.overtaken(who, row, request_id, seen)
 
     # -- looking ---------------------------------------------------------------------------
 
@@ -238,12 +295,24 @@ class Desk:
 
     # -- out -------------------------------------------------------------------------------
 
-    def export_table(self, suffix: str = ".csv", fill: str | None = None) -> bytes:
-        """The table with what is known so far; the rest stays as it is, or is guessed."""
+    def export_table(
+        self, suffix: str = ".csv", fill: str | None = None, spreadsheet: bool = False
+    ) -> bytes:
+        """The table with what is known so far; the rest stays as it is, or is guessed.
+
+        Only exact answers are in it. With `spreadsheet`, what a spreadsheet would take for a
+        formula is escaped in text files.
+        """
         self.engine.wake()
         self.ready(EXPORT_SECONDS)  # what was confirmed must be in it
         session = self.engine.ready_now().session
-        return table_bytes(self.project, session, self._rows.numbers, suffix, fill)
+        return table_bytes(self.project, session, self._rows.numbers, suffix, fill, spreadsheet)
+
+    def export_audit(self, spreadsheet: bool = False) -> str:
+        """Every answer cell by cell: old and new value, who, when, how exactly, and comments."""
+        events = self.storage.events()
+        ledger = ledger_of(events, self.answers_per_row, self.project.spelling)
+        return audit_text(self.project, self._rows, ledger, events, spreadsheet)
 
     def export_files(self) -> Iterator[bytes]:
         """The files of a large table with what is known so far, as a .zip archive in blocks."""
@@ -267,6 +336,17 @@ class Desk:
         if now is None:
             return []
         return words_about_filled(self.project, now.session, self._rows.numbers)
+
+    def words_about_known(self) -> str:
+        """How many holes are known exactly, roughly, or not at all; "" before the first look."""
+        now = self.engine.now
+        if now is None:
+            return ""
+        session, rough = now.session, rough_cells(now.session, self.project)
+        holes = {(row, name) for row in self._rows.dirty for name in self._rows.holes(row)}
+        told = {(row, name) for row, known in session.known.items() for name in known} & holes
+        exact = len(told - set(rough))
+        return words_about_known(exact, len(set(rough)), len(holes) - exact - len(set(rough)))
 
     def export_log(self, everything: bool = False) -> str:
         """The answers that count, as `cpclean clean` writes them; or every event, as JSON lines."""

@@ -71,6 +71,8 @@ class Now:
     events : list of Event
         The log so far; only ever read up to `ledger.last`.
     by_request : dict from request id to Event
+    comments : dict from row to list of Event
+        Those with a comment.
     session : CleaningSession
         Nobody changes it: the follower goes on with a copy. `view` shows it.
     ranking : list of int
@@ -85,6 +87,7 @@ class Now:
     ledger: Ledger
     events: list[LogEvent]
     by_request: dict[str, LogEvent]
+    comments: dict[int, list[LogEvent]]
     session: CleaningSession
     view: SessionView
     ranking: list[int]
@@ -129,6 +132,7 @@ class Engine:
         self._looked = 0.0  # when the log was last looked at
         self._events: list[LogEvent] = []
         self._by_request: dict[str, LogEvent] = {}
+        self._comments: dict[int, list[LogEvent]] = {}
         self._follower: Follower | None = None
         self._start_shares = (0.0, 0.0)
         self._standing: Standing | None = None
@@ -281,7 +285,11 @@ class Engine:
             self._start_shares = (session.certain_share, session.settled_share)
             follower = Follower(session)
         follower.follow(ledger.log)
-        self._by_request |= {one.request_id: one for one in events[len(self._events) :]}
+        fresh = events[len(self._events) :]
+        self._by_request |= {one.request_id: one for one in fresh}
+        for one in fresh:
+            if one.comment:
+                self._comments.setdefault(one.row, []).append(one)
         self._events = events
         self._stand(ledger, follower.session)
         self._follower = follower
@@ -299,6 +307,7 @@ class Engine:
             ledger=ledger,
             events=self._events,
             by_request=self._by_request,
+            comments=self._comments,
             session=session,
             view=session.view,
             ranking=rows,

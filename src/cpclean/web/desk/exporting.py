@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from io import StringIO
 from typing import Any, Literal, get_args
 
@@ -13,19 +14,22 @@ import numpy as np
 from cpclean.analysis.fill_words import fill_words
 from cpclean.analysis.predictions import Predictions
 from cpclean.analysis.words import shown
-from cpclean.cleaning.known_cells import filled_cells
+from cpclean.cleaning.known_cells import FilledCells, filled_cells
 from cpclean.cleaning.session import CleaningSession
 from cpclean.data.domains import DomainTable, plain_frame
 from cpclean.data.row_order import places_in_frame
 from cpclean.errors import CPCleanError
 from cpclean.intake.cleaned import Original
 from cpclean.intake.cleaned_files import KnownOfFiles, zipped
+from cpclean.intake.spreadsheets import escaped
+from cpclean.intake.textfile import TextFile
 from cpclean.intake.writing import as_pandas
 from cpclean.projects.project import Project
 from cpclean.storage.events import Event
 from cpclean.storage.journal_lines import header
 from cpclean.storage.ledger import Ledger
 from cpclean.web.desk.engine import Now
+from cpclean.web.desk.rough_ranges import range_around
 from cpclean.web.desk.views import PredictionsView, PredictionView
 
 TYPES = {
@@ -48,7 +52,12 @@ class ExportError(CPCleanError, ValueError):
 
 
 def table_bytes(
-    project: Project, session: CleaningSession, numbers: list[int], suffix: str, fill: str | None
+    project: Project,
+    session: CleaningSession,
+    numbers: list[int],
+    suffix: str,
+    fill: str | None,
+    spreadsheet: bool = False,
 ) -> bytes:
     """The table as it was given, with what is known in place of its holes.
 
@@ -63,6 +72,8 @@ def table_bytes(
     fill : {"default", "likely"} or None
         Guess the other holes as `CleaningSession.world` does, and those of rows that are not in the
         project's table by the same rule without their label; None leaves them as they are.
+    spreadsheet : bool
+        Whether to escape cells of a text file that a spreadsheet would take for formulas.
     """
     if suffix not in SUFFIXES:
         raise ExportError(
@@ -83,8 +94,15 @@ def table_bytes(
     else:
         frame = as_pandas(plain_frame(given))
         original = Original(frame, project.text, isinstance(given, DomainTable))
-    known = filled_cells(session, project.table, numbers, fill, given).cells
-    return original.cleaned(project.table, numbers, known, suffix).content
+    known = true_cells(session, project, numbers, fill, given).cells
+    made = original.cleaned(project.table, numbers, known, suffix)
+    if not spreadsheet or suffix not in _TEXTS:
+        return made.content
+    given_text, sep = project.text, "\t" if suffix == ".tsv" else ","
+    if made.from_text and given_text is not None and given_text.suffix == suffix:
+        sep = given_text.sep
+    encoding = made.encoding or "utf-8"
+    return escaped(TextFile(made.content, sep, encoding, suffix=suffix)).content
 
 
 def as_file(name: str) -> dict[str, str]:
@@ -103,7 +121,7 @@ def words_about_filled(
         return []
     given = project.frame
     rows = _places(project) if given is None else numbers
-    filled = filled_cells(session, project.table, rows, fill, given)
+    filled = true_cells(session, project, rows, fill, given)
     return fill_words(filled, fill, (project.settings.about or {}).get("prior"))
 
 
@@ -118,8 +136,41 @@ def archive_of_files(project: Project, session: CleaningSession) -> Iterator[byt
         raise ExportError("this table came as one file: export it as .csv, .parquet or .xlsx.")
     files.check()
     names = project.task.row_names.tolist()
-    known = {names[row]: dict(values) for row, values in session.known.items()}
+    rough = set(rough_cells(session, project))
+    known = {
+        names[row]: {name: one for name, one in values.items() if (row, name) not in rough}
+        for row, values in session.known.items()
+    }
     return zipped(KnownOfFiles.of(files, project.table.columns, known))
+
+
+def true_cells(
+    session: CleaningSession, project: Project, rows: list[int], fill: str | None, given: Any
+) -> FilledCells:
+    """The known cells and the guesses, without what is known only roughly.
+
+    That is what a person chose as one value of a grid, and a category that is not listed.
+    """
+    filled = filled_cells(session, project.table, rows, fill, given)
+    answered = {name: dict(cells) for name, cells in filled.answered.items()}
+    for row, column in rough_cells(session, project):
+        answered.get(column, {}).pop(rows[row], None)
+    return replace(filled, answered=answered)
+
+
+def rough_cells(session: CleaningSession, project: Project) -> list[tuple[int, str]]:
+    """The cells that are known only roughly."""
+    table, found = project.table, []
+    for row, known in session.known.items():
+        found += [(row, column) for column in session.view.rough_of(row)]
+        if session.view.known_of(row).candidate is not None:
+            holes = session.view.cells(row)
+            found += [
+                (row, column)
+                for column, value in known.items()
+                if column in holes and range_around(table, row, column, value) is not None
+            ]
+    return list(dict.fromkeys(found))
 
 
 def type_of(suffix: str, content: bytes, project: Project) -> str:
@@ -226,7 +277,8 @@ def events_text(project: Project, events: Iterable[Event]) -> str:
 
 
 def _remarks(event: Event) -> dict[str, Any]:
-    return {"who": event.who, "at": event.at.isoformat(), "seconds": event.seconds}
+    said = {"who": event.who, "at": event.at.isoformat(), "seconds": event.seconds}
+    return {**said, **(event.note or {})}
 
 
 def _in_file(project: Project, event: Event) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from msgspec import Meta
 
+from cpclean.data.between import Between
 from cpclean.storage.events import Event, Lease
 from cpclean.storage.ledger import RowState
 from cpclean.web.desk.cell_views import line_of
@@ -15,7 +16,9 @@ from cpclean.web.desk.engine import Now
 from cpclean.web.desk.project_rows import ProjectRows
 from cpclean.web.desk.views import RowsView, RowView
 
-State = Literal["all", "open", "held", "waiting", "answered", "skipped", "disputed"]
+State = Literal[
+    "all", "open", "held", "waiting", "answered", "rough", "skipped", "disputed", "handed"
+]
 Sort = Literal["gain", "number", "state", "who", "said"]
 Order = Literal["asc", "desc"]
 STATES: tuple[State, ...] = get_args(State)
@@ -44,6 +47,8 @@ def row_views(rows: ProjectRows, now: Now | None, leases: Iterable[Lease]) -> li
 def _row_view(rows: ProjectRows, row: int, now: Now | None, holders: list[str]) -> RowView:
     found = None if now is None else now.ledger.rows.get(row)
     state = "open" if found is None else {"settled": "answered"}.get(found.state, found.state)
+    if now is not None and state == "answered" and now.view.rough_of(row):
+        state = "rough"
     still_open = now is None or row in now.place
     held_by = holders if still_open and state != "skipped" else []
     if held_by and state == "open":
@@ -59,6 +64,9 @@ def _row_view(rows: ProjectRows, row: int, now: Now | None, holders: list[str]) 
         holes=rows.holes(row),
         said=settled_text(now, found),
         held_by=held_by,
+        title=rows.title(row),
+        line=rows.line(row),
+        handed_to=None if found is None else found.handed_to,
     )
 
 
@@ -69,7 +77,8 @@ def settled_text(now: Now | None, state: RowState | None) -> str | None:
     """
     if now is None or state is None or state.state != "settled":
         return None
-    known = now.view.known_of(state.row).raw
+    one = now.view.known_of(state.row)
+    known = {**one.rough, **one.raw}
     if known:
         cells = now.view.cells(state.row)
         holes = {name: value for name, value in known.items() if name in cells}
@@ -91,7 +100,8 @@ def _answer_text(now: Now, event: Event) -> str:
     raw = event.value
     if event.candidate is not None:
         raw = now.view.candidate(event.row, event.candidate)
-    return _line(now, raw or {})
+    values = {name: Between.of(value) or value for name, value in (raw or {}).items()}
+    return _line(now, values)
 
 
 def _line(now: Now, values: Mapping[str, Any]) -> str:
@@ -138,5 +148,6 @@ def _is_in(row: RowView, state: str) -> bool:
 
 
 def _searched(row: RowView) -> str:
-    parts = [str(row.number), row.state, row.said or "", *row.who, *row.held_by, *row.holes]
+    parts = [str(row.number), row.title, row.state, row.said or ""]
+    parts += [*row.who, *row.held_by, *row.holes]
     return "\n".join(parts).casefold()

@@ -29,7 +29,7 @@ def progress_of(engine: Engine, project: Project) -> ProgressView:
             None, [], 0, None, False, True, trouble=engine.trouble,
             points_with_holes=len(project.task.points.mixtures), open=n_points,
             sure_level=project.settings.sure or LEVEL,
-            until_sure=project.settings.sure is not None,
+            until_sure=project.settings.sure is not None, looked=False,
         )  # fmt: skip
     view, ledger, outlook = now.view, now.ledger, engine.outlook
     standing = engine.standing(now)

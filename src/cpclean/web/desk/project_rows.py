@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 from cpclean.data.domains import plain_frame
+from cpclean.data.nulls import is_null
 from cpclean.data.rows import is_whole
 from cpclean.errors import UnknownRowError
 from cpclean.intake.writing import as_pandas
 from cpclean.projects.project import Project
+from cpclean.web.desk.cell_views import text_of
+from cpclean.web.desk.naming_rows import MOST_NAMED_BY, id_columns, link_of
+
+_LONGEST_NAME = 60  # characters of a cell by which a row is recognised
 
 
 class ProjectRows:
@@ -30,11 +36,13 @@ class ProjectRows:
     """
 
     def __init__(self, project: Project) -> None:
-        self._table = project.table
+        self._project, self._table = project, project.table
         self.dirty: list[int] = project.dirty_rows.tolist()
         self._is_dirty = frozenset(self.dirty)
         self.numbers: list[int] = project.task.row_names.tolist()
         self.spare = _spare_columns(project)
+        about = project.settings.about or {}
+        self._link, self._named_by = str(about.get("link") or ""), about.get("named_by")
 
     def checked(self, row: Any) -> int:
         """A row that people can be asked about, or an error."""
@@ -45,6 +53,52 @@ class ProjectRows:
     def holes(self, row: int) -> list[str]:
         """The columns in which a row has candidates."""
         return [self._table.names[cell] for cell in self._table.options_in_space(row).cells]
+
+    def cells(self, row: int) -> dict[str, Any]:
+        """The cells of a row as they were given, also those that play no part."""
+        number, found = self.numbers[row], dict(self._table.row(row))
+        for name, values in self.spare.items():
+            if number < len(values):
+                found[name] = values[number]
+        return found
+
+    @cached_property
+    def named_by(self) -> list[str]:
+        """The columns that identify a row: as they were chosen, or the first that looks so."""
+        if isinstance(self._named_by, list):
+            return [str(name) for name in self._named_by][:MOST_NAMED_BY]
+        own = {
+            column.name: column.all_shown(column.values)
+            for column in self._table.columns
+            if not column.missing.any()
+        }
+        return id_columns({**self.spare, **own}, set(self.spare))
+
+    def title(self, row: int) -> str:
+        """By which people recognise a row, such as "patient_id 4711"; "" if by nothing."""
+        cells = self.cells(row) if self.named_by else {}
+        return ", ".join(
+            f"{name} {text_of(cells[name], most=_LONGEST_NAME)}"
+            for name in self.named_by
+            if name in cells and not is_null(cells[name])
+        )
+
+    def link(self, row: int) -> str:
+        """The address of a row's record; "" if there is none."""
+        return link_of(self._link, self.cells(row)) if self._link else ""
+
+    def line(self, row: int) -> int | None:
+        """The line of the file on which a row begins; None if that is not known."""
+        number = self.numbers[row] + 1  # below the header
+        return self._lines[number] if number < len(self._lines) else None
+
+    @cached_property
+    def _lines(self) -> list[int]:
+        text, frame = self._project.text, self._project.frame
+        if text is None or frame is None:
+            return []
+        found = text.line_numbers
+        return found if len(found) == len(plain_frame(frame)) + 1 else []
 
 
 def _spare_columns(project: Project) -> dict[str, dict[int, Any]]:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
+from cpclean.data.between import Between
 from cpclean.errors import AnswerError
 from cpclean.projects.project import Project
 from cpclean.storage.checks import used_before
@@ -18,7 +19,9 @@ from cpclean.storage.ledger import Ledger, ledger_of
 from cpclean.web.desk.cell_views import typed_values
 from cpclean.web.desk.engine import Engine, Now
 from cpclean.web.desk.listing import settled_text
+from cpclean.web.desk.plausible import unusual
 from cpclean.web.desk.project_rows import ProjectRows
+from cpclean.web.desk.rough_ranges import range_around
 from cpclean.web.desk.views import AnsweredView
 
 # Larger numbers of candidates are saved as values; also the largest that JavaScript has exactly.
@@ -54,30 +57,54 @@ class TakingIn:
         request_id: str | None,
         seconds: float | None,
         correct: bool,
+        comment: str = "",
     ) -> AnsweredView:
         """As `Desk.answer`."""
         now = self._engine.now
         if (before := self._saved_before(who, row, request_id)) is not None:
             self._check_same(before, candidate, values)
             return _view(before)
-        entry = self._entry(now, row, candidate, values)
+        entry, strange = self._entry(now, row, candidate, values), self.strange(row, values)
         if now is not None and self._may_need_more:
             copy(now.session).replay([entry])  # refuses what the rows at hand cannot tell
         state = None if now is None else now.ledger.rows.get(row)
         settled = state is not None and state.state == "settled"
         kind = "correction" if settled and (correct or self._answers_per_row == 1) else "answer"
-        said = NewEvent(kind, who, row, entry.get("candidate"), entry.get("value"), seconds=seconds)
+        note = {"comment": comment.strip(), "unusual": list(strange)}
+        said = NewEvent(
+            kind, who, row, entry.get("candidate"), entry.get("value"), seconds=seconds, note=note
+        )
+        return self._append(said, request_id)
+
+    def strange(self, row: int, values: Mapping[str, Any] | None) -> dict[str, str]:
+        """As `Desk.unusual`."""
+        if not values:
+            return {}
+        return unusual(self._project.table, self._typed(row, values))
+
+    def _typed(self, row: int, values: Mapping[str, Any]) -> dict[str, Any]:
+        number, holes = self._rows.numbers[row], self._rows.holes(row)
+        return typed_values(self._project.table, number, holes, values, self._decimal)
+
+    def comment(self, who: str, row: int, comment: str, request_id: str | None) -> AnsweredView:
+        """As `Desk.comment`."""
+        said = NewEvent("comment", who, row, note={"comment": comment.strip()})
         return self._append(said, request_id)
 
     def skip(
-        self, who: str, row: int, request_id: str | None, seconds: float | None
+        self,
+        who: str,
+        row: int,
+        request_id: str | None,
+        seconds: float | None,
+        note: Mapping[str, Any] | None = None,
     ) -> AnsweredView:
         """As `Desk.skip`."""
         if (before := self._saved_before(who, row, request_id)) is not None:
             if before.kind != "skip":
                 raise used_before(before)
             return _view(before)
-        return self._append(NewEvent("skip", who, row, seconds=seconds), request_id)
+        return self._append(NewEvent("skip", who, row, seconds=seconds, note=note), request_id)
 
     def undo(self, who: str, request_id: str | None) -> AnsweredView:
         """As `Desk.undo`."""
@@ -92,14 +119,17 @@ class TakingIn:
             raise AnswerError(f"there is no answer by {who} to undo.")
         return self._append(NewEvent("undo", who, undoes=last), request_id)
 
-    def overtaken(self, who: str, row: int, request_id: str) -> str | None:
+    def overtaken(self, who: str, row: int, request_id: str, seen: int | None = None) -> str | None:
         """As `Desk.overtaken`."""
         now = self._engine.now
         state = None if now is None else now.ledger.rows.get(row)
         if now is None or state is None or request_id in now.by_request:
             return None
         decided = state.decided if state.state == "settled" else None
-        return None if decided is None or decided.who == who else settled_text(now, state)
+        if decided is None or _page_of(decided.request_id) == _page_of(request_id):
+            return None
+        mine = decided.who == who and (seen is None or decided.number <= seen)
+        return None if mine else settled_text(now, state)
 
     # -- what an answer means ----------------------------------------------------------------
 
@@ -115,8 +145,7 @@ class TakingIn:
             )
         if candidate is None:
             assert values is not None, "one of the two"
-            typed = typed_values(self._project.table, number, holes, values, self._decimal)
-            return self._project.entry(row, None, typed)
+            return self._project.entry(row, None, self._typed(row, values))
         entry = self._project.entry(row, candidate)
         known = {} if now is None else now.view.known_of(row).raw
         # Of a row that is partly known, a candidate answers the rest.
@@ -124,12 +153,24 @@ class TakingIn:
         if 0 < len(left) < len(holes):
             return self._part(row, candidate, left)
         # Storage has no place for the numbers of candidates of a row with very many holes.
-        return self._part(row, candidate, holes) if candidate >= MOST_STORED else entry
+        if candidate >= MOST_STORED or self._roughly(row, candidate, holes):
+            return self._part(row, candidate, holes)
+        return entry
 
     def _part(self, row: int, candidate: int, names: Sequence[str]) -> dict[str, Any]:
-        """What a candidate says about some of the holes."""
-        given = self._project.table.candidate(row, candidate)
-        return self._project.entry(row, None, {name: given[name] for name in names})
+        """What a candidate says about some of the holes: a value of a grid, only roughly."""
+        given, rough = (
+            self._project.table.candidate(row, candidate),
+            self._roughly(row, candidate, names),
+        )
+        values = {name: rough.get(name, given[name]) for name in names}
+        return self._project.entry(row, None, values)
+
+    def _roughly(self, row: int, candidate: int, names: Sequence[str]) -> dict[str, Between]:
+        table = self._project.table
+        given = table.candidate(row, candidate)
+        found = {name: range_around(table, row, name, given[name]) for name in names}
+        return {name: one for name, one in found.items() if one is not None}
 
     # -- each request once -------------------------------------------------------------------
 
@@ -177,4 +218,10 @@ class TakingIn:
 
 
 def _view(event: Event) -> AnsweredView:
-    return AnsweredView(event.number, event.kind, event.row)
+    strange = list((event.note or {}).get("unusual", ()))
+    return AnsweredView(event.number, event.kind, event.row, strange)
+
+
+def _page_of(request_id: str) -> str:
+    """What the requests of one page have in common."""
+    return request_id.rpartition("-")[0] or request_id

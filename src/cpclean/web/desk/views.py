@@ -15,8 +15,26 @@ _ENCODER = msgspec.json.Encoder(enc_hook=lambda one: one.item())
 
 
 @dataclass(frozen=True)
+class RangeView:
+    """A range for people who know a value only roughly; an end that is None is open."""
+
+    text: str
+    between: list[Any]
+
+
+@dataclass(frozen=True)
 class CellView:
-    """One cell of the row in question; low, high and categories help people who type a value."""
+    """One cell of the row in question.
+
+    Attributes
+    ----------
+    low, high, categories
+        Of a hole: the least and the greatest value so far, or all categories so far, in order.
+    ranges : list of RangeView
+        Of a hole whose values have an order: rough answers, each of which stands for candidates.
+    unit : str
+        What values are measured in, if the name of the column says so: kg for "weight (kg)".
+    """
 
     column: str
     kind: str
@@ -25,6 +43,17 @@ class CellView:
     low: str | None = None
     high: str | None = None
     categories: list[str] = field(default_factory=list)
+    ranges: list[RangeView] = field(default_factory=list)
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class CommentView:
+    """What somebody remarked about a row, and when."""
+
+    who: str
+    at: str
+    text: str
 
 
 @dataclass(frozen=True)
@@ -62,6 +91,17 @@ class QuestionView:
         What is known about the row so far, if it is opened to correct that.
     settled : bool
         Whether as many people as needed agree on it, or somebody has corrected it.
+    title : str
+        By which people recognise the row, such as "patient_id 4711"; "" if nothing identifies it.
+    line : int or None
+        The line of the file on which the row begins; None if it does not come from a text file.
+    link : str
+        The address of the row's record; "" if there is none.
+    comments : list of CommentView
+    handed_by : str
+        Who handed the row over to this person; "" if nobody did.
+    seen : int
+        The number of the last event that this takes into account.
     """
 
     row: int
@@ -77,15 +117,30 @@ class QuestionView:
     version: int
     n_candidates: int = 0
     settled: bool = False
+    title: str = ""
+    line: int | None = None
+    link: str = ""
+    comments: list[CommentView] = field(default_factory=list)
+    handed_by: str = ""
+    seen: int = 0
 
 
 @dataclass(frozen=True)
 class AnsweredView:
-    """An event that was saved: its number in the log, and the row it is about."""
+    """An event that was saved.
+
+    Attributes
+    ----------
+    event_number : int
+        Its number in the log.
+    unusual : list of str
+        The columns of an answer whose values are unlike all others; they are saved and marked.
+    """
 
     event_number: int
     kind: str
     row: int
+    unusual: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -161,6 +216,8 @@ class ProgressView:
         What keeps the engine from following, in words; for example, a database out of reach.
     left_out : list of str
         Events in the log that do not fit this table and do not count.
+    looked : bool
+        Whether there has been a first look at the table; before it, numbers say nothing.
     """
 
     version: int
@@ -199,6 +256,7 @@ class ProgressView:
     sure_curve: list[tuple[int, float]] = field(default_factory=list)
     looking_back: list[str] = field(default_factory=list)
     looking_at: tuple[str, float] | None = None
+    looked: bool = True
 
     @property
     def all_certain(self) -> bool:
@@ -255,8 +313,9 @@ class RowView:
 
     Attributes
     ----------
-    state : {"open", "held", "answered", "skipped", "disputed", "waiting"}
-        "held" is a row without answers that somebody has open; "waiting" needs more people.
+    state : {"open", "held", "answered", "rough", "skipped", "disputed", "waiting", "handed"}
+        "held" is a row without answers that somebody has open; "waiting" needs more people; of a
+        "rough" one a range is known, no value; "handed" was handed over to somebody.
     who : list of str
         Those who answered or skipped it, or else those who hold it.
     said : str or None
@@ -273,6 +332,9 @@ class RowView:
     holes: list[str]
     said: str | None
     held_by: list[str] = field(default_factory=list)
+    title: str = ""
+    line: int | None = None
+    handed_to: str | None = None
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -12,12 +13,7 @@ from starlette.responses import Response
 from cpclean.analysis.words import listed
 from cpclean.errors import AnswerError, CPCleanError, RefusedError, StorageError, UnknownRowError
 from cpclean.web.pages import forms
-from cpclean.web.pages.question_page import (
-    asked_of,
-    candidate_like,
-    error_column,
-    nothing_to_ask,
-)
+from cpclean.web.pages.question_page import asked_of, nothing_to_ask
 from cpclean.web.pages.rendering import Rendering, Visit, see
 
 
@@ -42,22 +38,19 @@ class Asking:
         status: int = 200,
         sent: forms.AnswerForm | None = None,
         error: CPCleanError | None = None,
+        strange: Mapping[str, str] | None = None,
     ) -> Response:
         question = visit.desk.question(visit.who, row)
-        ids = ("request_id", "free_id", "skip_id", "undo_id")
         common: dict[str, Any] = {
             "page": "question",
-            "done": "" if error else _done(visit.request),
-            "undoable": "undone" not in visit.request.query_params,
-            **{name: forms.new_request_id() for name in ids},
+            "done": "" if sent else _done(visit.request),
+            "undoable": not {"undone", "commented"} & set(visit.request.query_params),
+            **{name: forms.new_request_id() for name in ("request_id", "undo_id")},
         }
         if question is None:
             shown = nothing_to_ask(visit.desk.progress())
             return self._rendering.page(visit.request, "nothing.html", **common, **shown)
-        shown = asked_of(visit.desk, question, sent, visit.who)
-        if error is not None:
-            shown["error"] = forms.sentence(str(error))
-            shown["error_at"] = error_column(error, shown["asked"], sent)
+        shown = asked_of(visit.desk, question, sent, visit.who, error, strange)
         return self._rendering.page(
             visit.request, "question.html", status, **common, **shown, asked_at=f"{time.time():.2f}"
         )
@@ -70,17 +63,18 @@ class Asking:
     def _answer(self, visit: Visit, sent: forms.AnswerForm) -> Response:
         desk, who = visit.desk, visit.who
         try:
-            candidate = sent.candidate
-            if candidate is None:
-                candidate = candidate_like(desk, sent)
-            values = None if candidate is not None else sent.values
-            if candidate is None and not values:
-                raise AnswerError("choose or type a value first, or press “I don’t know” below.")
+            values = sent.values
+            if not values:
+                raise AnswerError("enter a value first, or press “I don’t know”.")
             if desk.answers_per_row == 1 and not sent.correct:
                 _check_alone(visit, sent)
+            strange = desk.unusual(sent.row, values)
+            if any(sent.confirmed.get(name) != sent.exact.get(name) for name in strange):
+                return self._ask(visit, sent.row, 422, sent, strange=strange)
             desk.answer(
-                who, sent.row, candidate, values, sent.request_id, sent.seconds, sent.correct
-            )
+                who, sent.row, None, values, sent.request_id, sent.seconds, sent.correct,
+                sent.comment,
+            )  # fmt: skip
         except RefusedError:  # the back button, and then something else
             used = AnswerError(
                 "an answer was sent from this page before, and that one is saved. To change it, "
@@ -91,15 +85,43 @@ class Asking:
             raise
         except CPCleanError as error:
             return self._ask(visit, sent.row, 422, sent, error)
-        left = [name for name in sent.typed if candidate is None and name not in sent.values]
+        left = [name for name in sent.typed if name not in values]
         more = {"left": listed(left)[:200], "n_left": len(left)} if left else {}
+        if not sent.exact:
+            more["roughly"] = 1
         return see("/question", saved=sent.number, **more)
 
     async def skip(self, visit: Visit) -> Response:
-        """Take in that somebody does not know."""
-        sent = forms.answer_of(await visit.request.form())
-        await run_in_threadpool(visit.desk.skip, visit.who, sent.row, sent.request_id, sent.seconds)
-        return see("/question", skipped=sent.number)
+        """Take in that somebody does not know, or who else may."""
+        sent = forms.answer_of(await visit.request.form(), "skip")
+        return await run_in_threadpool(self._skip, visit, sent)
+
+    def _skip(self, visit: Visit, sent: forms.AnswerForm) -> Response:
+        try:
+            visit.desk.skip(
+                visit.who, sent.row, sent.request_id, sent.seconds,
+                reason=sent.reason, to=sent.to, comment=sent.comment,
+            )  # fmt: skip
+        except (UnknownRowError, StorageError):
+            raise
+        except CPCleanError as error:
+            return self._ask(visit, sent.row, 422, sent, error)
+        return see("/question", skipped=sent.number, **({"to": sent.to} if sent.to else {}))
+
+    async def comment(self, visit: Visit) -> Response:
+        """Take in a comment, and show the row again."""
+        sent = forms.answer_of(await visit.request.form(), "comment")
+        return await run_in_threadpool(self._comment, visit, sent)
+
+    def _comment(self, visit: Visit, sent: forms.AnswerForm) -> Response:
+        try:
+            visit.desk.comment(visit.who, sent.row, sent.comment, sent.request_id)
+        except (UnknownRowError, StorageError):
+            raise
+        except CPCleanError as error:
+            return self._ask(visit, sent.row, 422, sent, error)
+        visit.desk.ready(1.0)  # so that the comment is shown
+        return see("/question", row=sent.row, commented=sent.number)
 
     async def undo(self, visit: Visit) -> Response:
         """Take back what the person answered last, and show its row again."""
@@ -111,10 +133,10 @@ class Asking:
 
 def _check_alone(visit: Visit, sent: forms.AnswerForm) -> None:
     """Whoever would overrule somebody has to know it."""
-    if before := visit.desk.overtaken(visit.who, sent.row, sent.request_id):
+    if before := visit.desk.overtaken(visit.who, sent.row, sent.request_id, sent.seen):
         raise AnswerError(
-            f"somebody else has answered this row in the meantime: {before}. To correct that, "
-            "send yours again."
+            "somebody else, or you in another window, has answered this row in the meantime: "
+            f"{before}. To correct that, send yours again."
         )
 
 
@@ -124,7 +146,11 @@ def _done(request: Request) -> str:
     if (row := forms.whole(asked.get("saved"))) is not None:
         left = asked.get("left", "")[:200]
         are = "is" if asked.get("n_left", "1") == "1" else "are"
-        return f"Row {row} is saved{f'; {left} {are} still open' if left else ''}."
+        how = " as a rough answer" if asked.get("roughly") else ""
+        return f"Row {row} is saved{how}{f'; {left} {are} still open' if left else ''}."
     if (row := forms.whole(asked.get("skipped"))) is not None:
-        return f"Row {row} is left to others."
+        to = asked.get("to", "")[: forms.LONGEST_NAME]
+        return f"Row {row} is handed over to {to}." if to else f"Row {row} is left to others."
+    if (row := forms.whole(asked.get("commented"))) is not None:
+        return f"The comment on row {row} is saved."
     return "Undone: here is the row again." if asked.get("undone") else ""

@@ -14,6 +14,8 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 from cpclean.errors import CPCleanError
+from cpclean.storage.checks import MOST_COMMENT
+from cpclean.storage.events import REASONS
 
 LONGEST_NAME = 60
 MOST_SECONDS = 24 * 3600.0
@@ -34,24 +36,39 @@ class AnswerForm:
 
     Attributes
     ----------
-    picked, typed : dict from column to text
-        What was chosen from a list for each hole, and what was typed, which takes precedence.
+    typed, picked, rough : dict from column to text
+        What was typed for each hole; what was chosen from a list; and a rough answer, as JSON.
+        Of several, the first counts.
+    confirmed : dict from column to text
+        Values that were asked back and sent once more.
+    seen : int or None
+        The number of the last event that the page took into account.
     """
 
     row: int
     number: int
     request_id: str
-    candidate: int | None
     picked: dict[str, str] = field(default_factory=dict)
     typed: dict[str, str] = field(default_factory=dict)
+    rough: dict[str, str] = field(default_factory=dict)
+    confirmed: dict[str, str] = field(default_factory=dict)
     seconds: float | None = None
     correct: bool = False  # the page showed what was answered before
+    seen: int | None = None
+    comment: str = ""
+    reason: str = ""
+    to: str = ""
 
     @property
-    def values(self) -> dict[str, str]:
-        """The text for each hole that was answered."""
+    def exact(self) -> dict[str, str]:
+        """The text for each hole that was answered exactly."""
         typed = {name: text for name, text in self.typed.items() if text.strip()}
         return {**self.picked, **typed}
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What was answered for each hole."""
+        return {**{name: rough_of(text) for name, text in self.rough.items()}, **self.exact}
 
 
 def new_request_id() -> str:
@@ -86,33 +103,58 @@ def seconds_of(form: Mapping[str, Any]) -> float | None:
     return None
 
 
-def answer_of(form: Mapping[str, Any]) -> AnswerForm:
-    """An answer, or a `FieldError`."""
+def answer_of(form: Mapping[str, Any], what: str = "answer") -> AnswerForm:
+    """An answer, or what else the same form sends, or a `FieldError`."""
     row = whole(text(form, "row"))
     if row is None:
         raise FieldError("row", "the form does not say which row it is about. Open the row again.")
-    picked, typed = {}, {}
+    typed: dict[str, str] = {}
+    more: dict[str, dict[str, str]] = {"pick": {}, "rough": {}, "sure": {}}
     for at in range(MOST_HOLES):
         column = text(form, f"column-{at}")
         if f"column-{at}" not in form:
             break
         typed[column] = text(form, f"value-{at}")
-        if chosen := text(form, f"pick-{at}"):
-            picked[column] = chosen
-    number, candidate = whole(text(form, "number")), whole(text(form, "candidate"))
-    said = json.dumps([candidate, picked, typed], sort_keys=True)
+        for name, found in more.items():
+            if chosen := text(form, f"{name}-{at}"):
+                found[column] = chosen
+    number = whole(text(form, "number"))
+    besides = [text(form, name) for name in ("comment", "reason", "to")]
+    said = json.dumps([what, typed, more["pick"], more["rough"], besides], sort_keys=True)
     # The same page may come back from the browser's memory with another answer: a new request.
     mark = hashlib.sha256(said.encode("utf-8", "replace")).hexdigest()[:12]
     return AnswerForm(
         row,
         row if number is None else number,
         f"{request_id_of(form)}-{mark}",
-        candidate,
-        picked,
-        typed,
-        seconds_of(form),
-        text(form, "correct") == "1",
+        picked=more["pick"],
+        typed=typed,
+        rough=more["rough"],
+        confirmed=more["sure"],
+        seconds=seconds_of(form),
+        correct=text(form, "correct") == "1",
+        seen=whole(text(form, "seen")),
+        comment=besides[0].strip()[:MOST_COMMENT],
+        reason=besides[1] if besides[1] in REASONS else "",
+        to=" ".join(besides[2].split()),
     )
+
+
+def rough_of(text: str) -> Any:
+    """A rough answer: a range, or the name of what is not listed.
+
+    >>> rough_of("[20, null]"), rough_of('"(other)"')
+    ({'between': [20, None]}, '(other)')
+    """
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if isinstance(found, list) and len(found) == 2:
+        return {"between": found}
+    if isinstance(found, str) and found:
+        return found
+    raise FieldError("rough", "the form has a range that cannot be read. Open the row again.")
 
 
 def request_id_of(form: Mapping[str, Any]) -> str:

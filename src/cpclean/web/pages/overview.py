@@ -110,7 +110,7 @@ class Overview:
             visit.request, "export.html", page="export",
             formats=FORMATS if files is None else OF_FILES,
             n_files=0 if files is None else len(files.short_names),
-            filled=visit.desk.words_about_filled(),
+            filled=visit.desk.words_about_filled(), known=visit.desk.words_about_known(),
             for_terminal=visit.desk.project.journal_belongs["repairs"] is not None,
         )  # fmt: skip
 
@@ -123,7 +123,8 @@ class Overview:
         if suffix not in dict(FORMATS):
             return see("/export")
         fill = "likely" if visit.request.query_params.get("fill") else None
-        content = await run_in_threadpool(visit.desk.export_table, suffix, fill)
+        escaped = bool(visit.request.query_params.get("spreadsheet"))
+        content = await run_in_threadpool(visit.desk.export_table, suffix, fill, escaped)
         name = f"{'filled' if fill else 'cleaned'}{suffix}"
         return _file(content, name, type_of(suffix, content, visit.desk.project))
 
@@ -131,6 +132,11 @@ class Overview:
         """The predictions with their verdicts as a file."""
         content = await run_in_threadpool(visit.desk.export_predictions)
         return _file(content, "predictions.csv", f"{TYPES['.csv']}; charset=utf-8")
+
+    async def audit(self, visit: Visit) -> Response:
+        """What was answered, cell by cell, as a file for spreadsheets."""
+        content = await run_in_threadpool(visit.desk.export_audit, True)
+        return _file(content, "audit.csv", f"{TYPES['.csv']}; charset=utf-8")
 
     async def log(self, visit: Visit) -> Response:
         """All events as a file."""

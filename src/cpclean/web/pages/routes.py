@@ -39,11 +39,12 @@ def routes(workplace: Workplace, security: Security) -> list[BaseRoute]:
         "/export": overview.export,
         "/export/table{suffix}": overview.table,
         "/export/predictions.csv": overview.predictions,
+        "/export/audit.csv": overview.audit,
         "/export/log.jsonl": overview.log,
         "/export/answers.jsonl": overview.answers,
     }
-    sent = {"/answer": asking.answer, "/skip": asking.skip, "/undo": asking.undo,
-            "/trust": overview.trust}  # fmt: skip
+    sent = {"/answer": asking.answer, "/skip": asking.skip, "/comment": asking.comment,
+            "/undo": asking.undo, "/trust": overview.trust}  # fmt: skip
     return [
         Route("/", naming.home),
         Route("/name", naming.show, methods=["GET"]),

@@ -8,7 +8,7 @@ import jinja2
 
 from cpclean.analysis.certain_words import completions_words
 from cpclean.analysis.space_words import GIVEN_THE_SPACE, space_words
-from cpclean.analysis.words import count, listed, percent, shortened, small
+from cpclean.analysis.words import count, listed, percent, shortened
 from cpclean.projects.project import Project
 from cpclean.web.desk.views import CellView, ProgressView, QuestionView
 from cpclean.web.pages.forms import sentence
@@ -29,34 +29,43 @@ def takes(cell: CellView) -> str:
 
     >>> takes(CellView("age", "numeric", None, True, "18", "65"))
     'a number; so far from 18 to 65'
-    >>> takes(CellView("city", "categorical", None, True, categories=["Rome", "Oslo"]))
-    'such as Rome and Oslo'
+    >>> takes(CellView("city", "categorical", None, True, categories=["Oslo", "Rome"]))
+    'Oslo, Rome, or another value'
+    >>> takes(CellView("city", "categorical", None, True, categories=[*"abcdefgh"]))
+    'one of 8 values so far, or another'
     """
     if cell.kind == "categorical" and cell.categories:
-        return f"such as {listed([shortened(one) for one in cell.categories[:MOST_NAMED]])}"
+        if len(cell.categories) > MOST_NAMED:
+            return f"one of {len(cell.categories):,} values so far, or another"
+        named = ", ".join(shortened(one) for one in cell.categories)
+        return f"{named}, or another value"
     kind = _KINDS.get(cell.kind, "a value")
     if cell.low is None or cell.high is None:
         return kind
     return f"{kind}; so far from {cell.low} to {cell.high}"
 
 
-def why(question: QuestionView, settled: str = "certain") -> str:
-    """Why this row is asked about, in a sentence or two."""
+def why(question: QuestionView, progress: ProgressView) -> str:
+    """Why this row is asked about, in a sentence or two; only what is known by now."""
+    open_, points = progress.points - progress.settled, progress.points
+    could = "could" if points == 1 else f"of {count(points, 'prediction')} could"
+    said = f"{open_:,} {could} still change"
+    if points == 1:
+        said = "The prediction could still change" if open_ else "The prediction is settled"
     if not question.near:
-        return "No open prediction depends on this row any more, but your answer is welcome."
-    near = "one open prediction" if question.near == 1 else f"{question.near:,} open predictions"
-    said = f"This row can be among the nearest rows of {near}."
-    settling = [one for one in question.candidates if one.settles]
+        return f"{said}. None of them depends on this row any more, but your answer is welcome."
     known = [one for one in question.candidates if one.settles is not None]
-    if not known:
-        return f"{said} No free row is expected to make more of them {settled}."
-    if not settling:
-        return f"{said} No single value makes one of them {settled}, but each helps."
     mass = sum(one.prior for one in known)
-    mean = sum(one.prior * (one.settles or 0) for one in known) / mass if mass else 0.0
-    if question.near == 1:
-        return f"{said} The answer makes it {settled} with a probability of {percent(mean)}."
-    return f"{said} An answer is expected to make {small(mean)} of them {settled}."
+    near = f"{question.near:,} of them {'depends' if question.near == 1 else 'depend'} on this row"
+    if not mass:
+        return f"{said}; {near}, and no other free row is expected to tell more about them."
+    mean = sum(one.prior * (one.settles or 0) for one in known) / mass
+    if not any(one.settles for one in known):
+        return f"{said}; {near}. No single answer settles one of them, but each narrows them down."
+    if mean < 1:
+        return f"{said}; {near}, and this answer may settle one of them."
+    about = count(round(mean), "of them", "of them")
+    return f"{said}; this answer should settle about {about}."
 
 
 def space(project: Project) -> str:

@@ -10,43 +10,44 @@
     return true;
   }
 
-  // Among choices for several holes: those of the hole one is at, or of the first without a choice.
-  function holeSet() {
-    var sets = Array.from(document.querySelectorAll(".hole-set"));
+  // The field one is at, or the first that is still empty.
+  function fieldSet() {
+    var sets = Array.from(document.querySelectorAll(".hole-field"));
     var here = sets.find(function (one) { return one.contains(document.activeElement); });
     return here || sets.find(function (one) { return !filled(one); }) || sets[sets.length - 1];
   }
 
+  function texts(set) {
+    return set.querySelectorAll("input[type=text], input[type=date]");
+  }
+
   function filled(set) {
-    var typed = set.querySelector("input[type=text]");
-    return set.querySelector("input[type=radio]:checked") || (typed && typed.value.trim());
+    return set.querySelector("input[type=radio]:checked") ||
+      Array.from(texts(set)).some(function (one) { return one.value.trim(); });
   }
 
   function choose(digit) {
-    if (press("button[data-key='" + digit + "']")) return true;
-    var set = holeSet();
+    var set = fieldSet();
     var radio = set && set.querySelector("input[data-key='" + digit + "']");
     if (!radio) return false;
     radio.checked = true;
+    radio.dispatchEvent(new Event("input", { bubbles: true }));
     var next = set.nextElementSibling;
-    var target = next && next.querySelector("input[type=radio], input[type=text]");
-    if (next && next.classList.contains("hole-set") && target) target.focus();
-    else document.querySelector("#pick > button").focus();
+    var target = next && next.querySelector("input:not([type=hidden])");
+    (target || document.querySelector("[data-act=save]")).focus();
     return true;
   }
 
   function typeValue() {
-    var set = holeSet();
-    var field = (set || document).querySelector("input[type=text][id^=value-]");
+    var set = fieldSet();
+    var field = set && set.querySelector("input:not([type=hidden])");
     if (!field) return false;
     field.focus();
     return true;
   }
 
   function save() {
-    var free = document.getElementById("free");
-    var typed = free && Array.from(free.querySelectorAll("input[type=text]")).some(function (one) { return one.value.trim(); });
-    var form = document.getElementById("pick") || (typed ? free : null);
+    var form = document.getElementById("answer");
     if (!form) return false;
     form.requestSubmit();
     return true;
@@ -54,12 +55,13 @@
 
   function act(key) {
     if (/^[1-9]$/.test(key)) return choose(key);
-    if (key === "s") return press("#skip button");
-    if (key === "u") return press("#undo button");
+    if (key === "s") return press("[data-act=skip]");
+    if (key === "u") return press("[data-act=undo], #undo button");
     if (key === "v") return typeValue();
     if (key === "Enter") return save();
     if (key === "?" && help) {
-      help.showModal();
+      help.open = !help.open;
+      help.querySelector("summary").focus();
       return true;
     }
     return false;
@@ -68,24 +70,24 @@
   document.addEventListener("keydown", function (event) {
     var at = event.target;
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.repeat) return;
-    if (help && help.open) {
-      if (event.key === "?") help.close();
+    if (help && help.open && event.key === "Escape") {
+      help.open = false;
       return;
     }
-    var typing = at.matches("input[type=text], input[type=search], input[type=number], select, textarea");
+    var typing = at.matches("input[type=text], input[type=search], input[type=number], input[type=date], select, textarea");
     if (typing && event.key === "Escape") return at.blur();
     if (typing || (event.key === "Enter" && at.matches("button, a, summary"))) return;
     if (act(event.key)) event.preventDefault();
   });
 
   // What is typed for a hole takes the place of what is chosen, and the other way round.
-  document.querySelectorAll(".hole-set").forEach(function (set) {
+  document.querySelectorAll(".hole-field").forEach(function (set) {
     set.addEventListener("input", function (event) {
-      if (event.target.type === "text" && event.target.value) {
-        set.querySelectorAll("input[type=radio]").forEach(function (one) { one.checked = false; });
-      } else if (event.target.type === "radio") {
-        set.querySelector("input[type=text]").value = "";
-      }
+      var radio = event.target.type === "radio";
+      set.querySelectorAll("input[type=radio]").forEach(function (one) {
+        if (one !== event.target && (!radio || one.name !== event.target.name)) one.checked = false;
+      });
+      if (radio) texts(set).forEach(function (one) { one.value = ""; });
     });
   });
 })();

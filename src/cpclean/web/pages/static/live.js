@@ -16,7 +16,7 @@
   function show(progress) {
     document.querySelectorAll("[data-live]").forEach(function (place) {
       var value = progress[place.dataset.live];
-      if (value === undefined) return;
+      if (value === undefined || !progress.looked) return; // nothing is known before the first look
       if (place.tagName === "PROGRESS") place.value = value;
       else place.textContent = words[place.dataset.as || "number"](value);
     });
