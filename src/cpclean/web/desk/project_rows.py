@@ -58,7 +58,7 @@ class ProjectRows:
         """The cells of a row as they were given, also those that play no part."""
         number, found = self.numbers[row], dict(self._table.row(row))
         for name, values in self.spare.items():
-            if number < len(values):
+            if number in values:
                 found[name] = values[number]
         return found
 
@@ -72,7 +72,9 @@ class ProjectRows:
             for column in self._table.columns
             if not column.missing.any()
         }
-        return id_columns({**self.spare, **own}, set(self.spare))
+        spare = {} if self._project.files is not None else self.spare
+        values = {name: list(cells.values()) for name, cells in spare.items()}
+        return id_columns({**values, **own}, set(spare))
 
     def title(self, row: int) -> str:
         """By which people recognise a row, such as "patient_id 4711"; "" if by nothing."""
