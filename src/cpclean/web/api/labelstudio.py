@@ -18,7 +18,9 @@ of tasks of which only these parts are looked at:
                                  {"from_name": "values", "type": "textarea",
                                   "value": {"text": ["income = 1250"]}}]}]}
 
-Typed values take precedence over a choice; an annotation that was cancelled (skipped) is a skip,
+A value that is known only roughly is typed as income = 1000 .. 1500, with an end left out if there
+is no limit; income = ? says that nobody knows it, and income = ? unreadable why. Typed values take
+precedence over a choice; an annotation that was cancelled (skipped) is a skip,
 and one with neither is refused: it comes from another labelling interface, or was left empty. Each
 annotation counts once, by its id, also if the same file is sent twice.
 """
@@ -31,6 +33,7 @@ from typing import Any
 
 from cpclean.analysis.words import count
 from cpclean.errors import AnswerError, CPCleanError, StorageError
+from cpclean.storage.events import REASONS
 from cpclean.web.api.messages import Imported, Refused
 from cpclean.web.desk.desk import NAME_LENGTH, Desk
 from cpclean.web.desk.views import QuestionView
@@ -41,6 +44,7 @@ CONFIG = """<View>
   <Header size="5" value="Missing: $missing"/>
   <Choices name="candidate" toName="row" choice="single-radio" value="$candidates"/>
   <Header size="5" value="Or type it as column = value, one per line"/>
+  <Header size="5" value="Roughly: column = low .. high; unknown: column = ?"/>
   <TextArea name="values" toName="row" maxSubmissions="20" editable="true"/>
 </View>
 """
@@ -131,6 +135,12 @@ def _take(desk: Desk, task: dict[str, Any], annotation: dict[str, Any]) -> None:
         desk.skip(who, row, request_id, seconds)
         return
     candidate, values = _said(annotation, data or {})
+    unknown = [text.removeprefix("?").strip() for text in values.values() if _is_unknown(text)]
+    values = {name: text for name, text in values.items() if not _is_unknown(text)}
+    if unknown and not values:
+        reasons = [one for one in unknown if one in REASONS]
+        desk.skip(who, row, request_id, seconds, reason=reasons[0] if reasons else "")
+        return
     if candidate is None and not values:
         raise AnnotationError(
             f"an annotation of row {row} has no answer: no choice named 'candidate', and no text "
@@ -138,9 +148,21 @@ def _take(desk: Desk, task: dict[str, Any], annotation: dict[str, Any]) -> None:
             "and skip the task in Label Studio if nobody knows."
         )
     if values:
-        desk.answer(who, row, None, values, request_id, seconds)
+        said = {name: _rough(text) or text for name, text in values.items()}
+        desk.answer(who, row, None, said, request_id, seconds)
     else:
         desk.answer(who, row, candidate, None, request_id, seconds)
+
+
+def _is_unknown(text: str) -> bool:
+    return text.startswith("?")
+
+
+def _rough(text: str) -> dict[str, list[str | None]] | None:
+    """A range that was typed as low .. high, of which one may be left out; None for a value."""
+    low, mark, high = text.partition("..")
+    ends = [end.strip() or None for end in (low, high)]
+    return {"between": ends} if mark and any(ends) and ".." not in high else None
 
 
 def _who(annotation: dict[str, Any]) -> str:

@@ -110,7 +110,7 @@ def _known(project: Project, row: int, column: str, value: Any) -> tuple[Any, An
     if value is None:
         return None, None, None, UNKNOWN
     if isinstance(value, Between):
-        return value.low, value.high, None, ROUGH
+        return _number(value.low), _number(value.high), None, ROUGH
     table = project.table
     if column in table.names:
         own = table.columns[table.names.index(column)]
@@ -119,7 +119,13 @@ def _known(project: Project, row: int, column: str, value: Any) -> tuple[Any, An
             mark_text(OTHER, categories_of(own, None)),
         ):
             return None, None, None, ROUGH
-    return None, None, plain_value(value), EXACT
+    return None, None, _number(value), EXACT
+
+
+def _number(value: Any) -> Any:
+    """A value as files have it: whole numbers without decimals."""
+    plain = None if value is None else plain_value(value)
+    return int(plain) if isinstance(plain, float) and plain.is_integer() else plain
 
 
 def _old(rows: ProjectRows, row: int, column: str) -> Any:

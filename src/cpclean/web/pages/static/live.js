@@ -161,6 +161,13 @@
     });
   }
 
+  // A row that somebody else has left becomes free without any news.
+  if (document.querySelector("[data-wait]")) {
+    window.setInterval(function () {
+      if (!document.hidden && document.getElementById("held").hidden && !cpclean.lost) window.location.reload();
+    }, 20000);
+  }
+
   // A page that nobody sees gives its place to another one.
   document.addEventListener("visibilitychange", function () {
     if (document.hidden) {
