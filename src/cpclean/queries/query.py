@@ -168,8 +168,7 @@ class Query(ABC):
         size = self.points_at_once
         if hands.sends_away(len(self.vectors)):
             elsewhere = partial(_answers_at, answer=answer, want_near=want_near)
-            numbers = np.arange(len(self.vectors))
-            return hands.over(elsewhere, Held.of(self), (numbers,), size)
+            return hands.over(elsewhere, Held.of(self._without_points()), (self.vectors,), size)
         pieces = [self.vectors[at : at + size] for at in range(0, len(self.vectors), size)]
 
         def work(piece: Vectors) -> list[Result]:
@@ -177,6 +176,12 @@ class Query(ABC):
             return self.answered(answer, block) if want_near else [answer(self, block, None)]
 
         return [one for found in in_threads(work, pieces, hands.n_jobs) for one in found]
+
+    def _without_points(self) -> Self:
+        """The same question about nothing, to be sent to those who get some of the points each."""
+        drawn = None if self.drawn is None else self.drawn._without_points()
+        points = self.points.take(np.empty(0, dtype=np.int64))
+        return replace(self, points=points, vectors=self.vectors[:0], drawn=drawn)
 
     def answered(
         self, answer: Callable[[Any, Vectors, Near], Result], points: Vectors
@@ -283,15 +288,14 @@ class Neighbourhood:
 
 def _answers_at(
     query: Query,
-    numbers: Ints,
+    vectors: Vectors,
     n_jobs: int | None = None,
     *,
     answer: Callable[[Any, Vectors, Any], Result],
     want_near: bool,
 ) -> list[Result]:
-    """The blocks of some vectors of a query."""
-    some = query.about(query.vectors[numbers])
-    return some.over_blocks(answer, Hands(n_jobs), want_near=want_near)
+    """The blocks of some vectors, of which a query has none yet."""
+    return query.about(vectors).over_blocks(answer, Hands(n_jobs), want_near=want_near)
 
 
 def _groups(sizes: Ints, limit: int) -> Iterator[slice]:
