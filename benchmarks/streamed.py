@@ -3,6 +3,8 @@
 ``python -m benchmarks.streamed FILE N_POINTS`` is one such process: it makes a StreamedTable,
 gathers the rows near the points, and asks whether they are certain and which share each label has.
 With ``--in-memory`` it asks an IncompleteTable of all rows instead. Both print what they found.
+``--write FILE N_ROWS`` makes such a file, and ``--scan FILE N_POINTS ...`` prints what gathering
+costs for each number of points, on one thread.
 """
 
 from __future__ import annotations
@@ -171,6 +173,32 @@ def ask(path: str, n_points: int, in_memory: bool) -> None:
     )
 
 
+def scan(path: str, numbers: list[int]) -> None:
+    """What making the table, and gathering for numbers of points, cost in CPU time and bytes."""
+    import pickle
+
+    from cpclean import StreamedTable
+    from cpclean.queries.near_scan import checked_model, scanned
+
+    start = time.process_time()
+    table = StreamedTable(path, "y")
+    print(json.dumps({"rows": table.n_rows, "made": time.process_time() - start}))
+    for n_points in [numbers[0], *numbers]:  # the first time, compiled code is loaded
+        columns = _columns(np.random.default_rng(1), n_points, 0.0)
+        del columns["y"]
+        points = table.points(_frame(columns))
+        start = time.process_time()
+        found = scanned(table, points, checked_model(table, None, None), n_jobs=1)
+        told = {
+            "points": n_points,
+            "seconds": time.process_time() - start,
+            "gathered": len(found.some_rows.numbers),
+            "bytes": len(pickle.dumps(found, pickle.HIGHEST_PROTOCOL)),
+            "peak": memory.peak(),
+        }
+        print(json.dumps(told), flush=True)
+
+
 def _write_small(path: str) -> None:
     import pyarrow.parquet as pq
 
@@ -186,5 +214,7 @@ def _frame(columns: dict[str, Any]) -> Any:
 if __name__ == "__main__":
     if sys.argv[1] == "--write":
         write(sys.argv[2], int(sys.argv[3]))
+    elif sys.argv[1] == "--scan":
+        scan(sys.argv[2], list(map(int, sys.argv[3:])))
     else:
         ask(sys.argv[1], int(sys.argv[2]), "--in-memory" in sys.argv)

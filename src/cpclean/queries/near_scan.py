@@ -87,12 +87,7 @@ def scan(
     n_jobs : int, optional
         Threads.
     """
-    found = NearRows(first)
-    for rows in recipe.rows(piece):
-        lots = [rows] if found.rows is None else [found.rows, rows]
-        kept = _near(recipe, SomeRows.joined(lots), points, model, n_jobs)
-        found = NearRows(kept, found.facts.and_(_facts(recipe, rows)))
-    return found
+    return _scanned_in_turn(Scan(recipe, (piece,), points, model), (piece,), first, n_jobs, None)
 
 
 @dataclass(frozen=True)
@@ -109,15 +104,38 @@ def scan_pieces(
     asked: Scan, numbers: Ints, n_jobs: int | None = None, follow: Follow | None = None
 ) -> list[NearRows]:
     """What some of the pieces have, one after the other: the rows that are near among all these."""
-    found = NearRows()
-    for number in numbers.tolist():
-        more = scan(
-            asked.recipe, asked.pieces[number], asked.points, asked.model, found.rows, n_jobs
-        )
-        found = NearRows(more.rows, found.facts.and_(more.facts))
+    pieces = [asked.pieces[number] for number in numbers.tolist()]
+    return [_scanned_in_turn(asked, pieces, None, n_jobs, follow)]
+
+
+def _scanned_in_turn(
+    asked: Scan,
+    pieces: Sequence[Piece],
+    first: SomeRows | None,
+    n_jobs: int | None,
+    follow: Follow | None,
+) -> NearRows:
+    """The rows of some pieces that can be near the points, and rows that are known to be."""
+    recipe, kept, facts = asked.recipe, first, _NO_FACTS
+    waiting: list[SomeRows] = []
+    n_waiting = 0
+
+    def looked_at() -> SomeRows:
+        lots = waiting if kept is None else [kept, *waiting]
+        return _near(recipe, SomeRows.joined(lots), asked.points, asked.model, n_jobs)
+
+    for piece in pieces:
+        for rows in recipe.rows(piece):
+            facts = facts.and_(_facts(recipe, rows))
+            waiting.append(rows)
+            n_waiting += len(rows.numbers)
+            # New rows are looked at when they are as many as the kept ones, which are looked at
+            # again with them: so many points, of many rows, cost no more than twice as much.
+            if kept is None or n_waiting >= len(kept.numbers):
+                kept, waiting, n_waiting = looked_at(), [], 0
         if follow is not None:
-            follow(found.facts.n_rows)
-    return [found]
+            follow(facts.n_rows)
+    return NearRows(looked_at() if waiting else kept, facts)
 
 
 def merged(
