@@ -113,6 +113,22 @@ def test_a_row_is_named_by_its_id_and_line(desk):
     assert desk.rows().rows[0].title.startswith("key ")
 
 
+def test_rows_are_named_as_it_was_chosen(desk_over, tmp_path):
+    (tmp_path / "people.csv").write_text("\n".join(["key,age,city,y", *ROWS]) + "\n")
+    draft = Draft("x", "people.csv", tmp_path / "people.csv")
+    form = SetupForm(label="y", named_by="city, key", link="https://records.example/{key}")
+    storage = open_storage("memory://")
+    storage.create(project_of(draft, form))
+    question = desk_over(storage).question("Ann")
+    key, city = (ROWS[question.number].split(",")[at] for at in (0, 2))
+    assert question.title == f"city {city}, key {key}"
+    assert question.link == f"https://records.example/{key}"
+    for wrong in ({"named_by": "town"}, {"link": "https://records.example/{town}"}):
+        with pytest.raises(ValueError, match="'town'") as refused:
+            project_of(draft, SetupForm(label="y", **wrong))
+        assert refused.value.field == next(iter(wrong))
+
+
 def test_what_identifies_rows():
     values = {"size": [1, 2, 3], "patient_id": [7, 8, 9], "kind": ["a", "a", "b"]}
     assert id_columns(values, set()) == ["patient_id"]

@@ -438,13 +438,13 @@ def test_no_choice_where_there_is_none(bare: TestClient) -> None:
 def test_the_page_says_where_answers_will_be_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from cpclean.cli.serve import _Beside, _Within
+    from cpclean.cli.project_places import Beside, Within
 
     monkeypatch.chdir(tmp_path)
     for place, words in (
-        (_Beside(), "Answers will be saved in given.csv.cpclean.db, in the folder in which the "),
-        (_Within(open_storage("memory://")), "Answers will be in memory only"),
-        (_Within(open_storage("own.db")), "Answers will be saved in &#39;own.db&#39;."),
+        (Beside(), "Answers will be saved in given.csv.cpclean.db, in the folder in which the "),
+        (Within(open_storage("memory://")), "Answers will be in memory only"),
+        (Within(open_storage("own.db")), "Answers will be saved in &#39;own.db&#39;."),
     ):
         app = make_app(None, TOKEN, start_project=place)
         with TestClient(app, base_url="http://127.0.0.1", follow_redirects=False) as client:

@@ -5,6 +5,7 @@
     options, tasks, sessions                      options that are shared, and what they become
     project_file, completion                      options that are remembered; words for a shell
     many_files                                    training tables of many files
+    project_places                                where `serve` puts what is set up in the browser
     dialogue, questions, typed_cells              what `clean` asks, shows and understands
     oracle, trials, wines                         true values: of a file, complete rows, the demo
     output, charts, mistakes                      results, curves and errors

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +21,7 @@ from cpclean.cli.options import (
     validation_options,
 )
 from cpclean.cli.output import working
+from cpclean.cli.project_places import SUFFIX, Beside, Within
 
 if TYPE_CHECKING:
     from cpclean.projects.project import Project
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from cpclean.storage.events import Event, NewEvent
 
 PORT = 8421
-SUFFIX = ".cpclean.db"
 
 
 @click.command(short_help="Open the page where people clean together.")
@@ -76,6 +75,19 @@ SUFFIX = ".cpclean.db"
     help="The secret that lets people in; also $CPCLEAN_TOKEN.  [default: a new random one]",
 )
 @click.option(
+    "--id",
+    "named_by",
+    multiple=True,
+    metavar="COLUMN",
+    help="A column by which people recognise a row; may be repeated.  [default: the first that "
+    "looks like an id]",
+)
+@click.option(
+    "--link",
+    metavar="URL",
+    help="The address of a row's record, with columns in braces: https://records.example/{id}",
+)
+@click.option(
     "--allow-host",
     multiple=True,
     metavar="NAME",
@@ -94,6 +106,8 @@ def serve(
     storage: str | None,
     log: str | None,
     token: str | None,
+    named_by: tuple[str, ...],
+    link: str | None,
     allow_host: tuple[str, ...],
 ) -> None:
     """Open a page where people answer the questions that matter most.
@@ -120,7 +134,9 @@ def serve(
         from cpclean.cluster.dask_cluster import connected
 
         connected(training.cluster)  # nobody may answer
-    how = _How(level_of(sure), sure is not None, answers_per_row)
+    how = _How(level_of(sure), sure is not None, answers_per_row, named_by, link or "")
+    if (named_by or link) and not training.file:
+        raise Mistake("--id and --link are about a table: name FILE.")
     opened = _opened(training, validation, demo, storage, how)
     if log is not None:
         _take_in(opened.storage, log)
@@ -162,6 +178,8 @@ class _How:
     sure: float | None
     sure_named: bool
     answers_per_row: int | None
+    named_by: tuple[str, ...] = ()
+    link: str = ""
 
 
 @dataclass(frozen=True)
@@ -202,11 +220,11 @@ def _opened(
     if given := _table_option():
         raise Mistake(f"{given} needs a table: name FILE, or leave out {given}.")
     if storage is None:
-        return _Opened(None, _Beside())
+        return _Opened(None, Beside())
     kept = open_storage(storage)
     if kept.project() is not None:
         return _Opened(kept)
-    return _Opened(None, _Within(kept))
+    return _Opened(None, Within(kept))
 
 
 def _table_option() -> str:
@@ -272,7 +290,9 @@ def _of_table(
         raise Mistake(f"there is no file {training.file!r}.")
     place = storage or f"{training.file.rstrip('/')}{SUFFIX}"
     # Read before anything is made: a mistake leaves no empty project behind.
-    project = _project(training, validation, _new(how)) if _is_new(place) else None
+    project = None
+    if _is_new(place):
+        project = _named(_project(training, validation, _new(how)), how)
     kept = open_storage(place)
     try:
         before = kept.project()
@@ -291,7 +311,7 @@ def _of_table(
         if before is not None and how.sure_named and how.sure != before.settings.sure:
             raise _other_level(kept.name, before)
         if project is None:
-            project = _project(training, validation, _new(how, before))
+            project = _named(_project(training, validation, _new(how, before)), how)
         if before is None:
             kept.create(project)
         else:
@@ -422,6 +442,20 @@ def _project(training: Training, validation: Validation, how: dict[str, Any]) ->
     return Project.make(task, settings, text=text, files=files)
 
 
+def _named(project: Project, how: _How) -> Project:
+    """The project with what people recognise its rows by."""
+    from cpclean.data.domains import plain_frame
+    from cpclean.web.desk.naming_rows import naming
+
+    if not how.named_by and not how.link:
+        return project
+    frame = project.frame
+    columns = project.table.names if frame is None else plain_frame(frame).columns
+    chosen = naming(how.named_by, how.link, columns)
+    about = {**(project.settings.about or {}), **chosen}
+    return project.with_settings(replace(project.settings, about=about))
+
+
 def _demo(training: Training, validation: Validation, how: _How) -> Project:
     from cpclean.cli.wines import wines
     from cpclean.data.task import Task
@@ -433,58 +467,3 @@ def _demo(training: Training, validation: Validation, how: _How) -> Project:
     model = usual_model(example.table.dataset, training.neighbors, training.metric)
     settings = Settings(model, about=about, **_new(how))
     return Project.make(Task.of(example.table, example.points, example.labels), settings)
-
-
-# -- where a project that is set up in the browser is put ------------------------------------------
-
-
-class _Beside:
-    """New files in this folder, each named after the table that was uploaded."""
-
-    def where(self, file: str) -> str:
-        """What the page says of it."""
-        return (
-            f"Answers will be saved in {self._path(file)}, in the folder in which the server was "
-            "started."
-        )
-
-    def __call__(self, project: Project) -> Storage:
-        from cpclean.storage.opening import open_storage
-
-        about = project.settings.about
-        name = about.get("file") if about else None
-        kept = open_storage(self._path(str(name or "table")))
-        _tell_place(kept)
-        return kept
-
-    def _path(self, file: str) -> Path:
-        stem = Path(file).name.lstrip(".") or "table"
-        stem = "".join(sign if sign.isalnum() or sign in "-_. " else "_" for sign in stem)[:100]
-        for number in range(1, 1000):
-            path = Path(f"{stem}{f'-{number}' if number > 1 else ''}{SUFFIX}")
-            if not path.exists():
-                return path
-        raise Mistake(f"there are too many projects named {stem} in this folder.")
-
-
-@dataclass(frozen=True)
-class _Within:
-    """The place that --storage names."""
-
-    storage: Storage
-
-    def where(self, file: str) -> str:
-        """What the page says of it."""
-        if self.storage.name == "memory":
-            return "Answers will be in memory only, until the server stops: export them first."
-        return f"Answers will be saved in {self.storage.name}."
-
-    def __call__(self, project: Project) -> Storage:
-        _tell_place(self.storage)
-        return self.storage
-
-
-def _tell_place(kept: Storage) -> None:
-    if kept.name != "memory":
-        click.echo(f"Answers are saved in {kept.name} as soon as they are given.")
-        sys.stdout.flush()

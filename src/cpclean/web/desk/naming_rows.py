@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -41,6 +41,20 @@ def checked_link(template: Any, columns: Mapping[str, Any] | None = None) -> str
                 field="link",
             )
     return text
+
+
+def naming(named_by: Iterable[str], link: str, columns: Iterable[str]) -> dict[str, Any]:
+    """How people recognise rows, for the `about` of a project; only what was chosen, checked."""
+    known = dict.fromkeys(map(str, columns))
+    names = [name.strip() for name in named_by if name.strip()]
+    if unknown := [name for name in names if name not in known]:
+        raise TableError(
+            f"rows cannot be named by {offenders(map(repr, unknown))}: the table has no such "
+            f"column; its columns are {offenders(map(repr, known), limit=8)}.",
+            field="named_by",
+        )
+    found: dict[str, Any] = {"named_by": names[:MOST_NAMED_BY]} if names else {}
+    return {**found, "link": checked_link(link, known)} if link.strip() else found
 
 
 def link_of(template: str, cells: Mapping[str, Any]) -> str:

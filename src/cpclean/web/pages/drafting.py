@@ -12,6 +12,7 @@ from cpclean.analysis.words import listed
 from cpclean.cleaning.settings import usual_gains_by, usual_strategy
 from cpclean.data.columns import Column
 from cpclean.data.decisions import DOUBTS, IGNORED
+from cpclean.data.domains import plain_frame
 from cpclean.data.frames import columns_from
 from cpclean.data.repairs import default_values
 from cpclean.errors import CPCleanError, TableError
@@ -24,9 +25,11 @@ from cpclean.intake.remarks import column_notes
 from cpclean.intake.sentences import parts, said
 from cpclean.intake.tidying import Tidying, tidied
 from cpclean.intake.typed_repairs import typed_candidates
+from cpclean.intake.writing import as_pandas
 from cpclean.projects.project import Project, Settings
 from cpclean.queries.model import usual_model
 from cpclean.web.desk.cell_views import text_of
+from cpclean.web.desk.naming_rows import naming
 from cpclean.web.pages.drafts import Draft, Files, SetupForm, likely_label
 from cpclean.web.pages.forms import FieldError, sentence
 
@@ -198,6 +201,7 @@ def project_of(draft: Draft, form: SetupForm, files: Files | None = None) -> Pro
         "file": draft.name,
         "repairs": choices.repairs if isinstance(choices.repairs, str) else None,
         "prior": choices.prior,
+        **naming(form.named_by.split(","), form.link, as_pandas(plain_frame(opened.task.frame))),
     }
     settings = Settings(
         usual_model(opened.task.dataset, n_neighbors),

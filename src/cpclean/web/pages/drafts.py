@@ -51,6 +51,7 @@ ENCODINGS = (
 # Names that label columns often have, the likeliest first; otherwise nobody guesses.
 _LABELS = ("label", "target", "class", "y", "outcome", "species")
 _TYPED = ("share", "neighbors", "null", "target", "answers", "sure")
+_LONG = ("named_by", "link")
 # Bytes of one uploaded file when it is unpacked: a small file can unpack to all there is.
 MOST_UNPACKED = 200 * 2**20
 LONGEST_VALUES = 2000  # characters of the candidates that are typed for a column
@@ -111,6 +112,8 @@ class SetupForm:
     space: str = field(default_factory=lambda: USUAL_SPACE)
     drop_unlabelled: bool = False
     drop_empty: bool = False
+    named_by: str = ""  # columns by which people recognise a row, with commas between
+    link: str = ""  # the address of a row's record, with columns in braces
 
     @classmethod
     def first(cls, draft: Draft, form: Mapping[str, Any] | None = None) -> SetupForm:
@@ -140,6 +143,7 @@ class SetupForm:
         by_file = text(form, "validation") == "file" and draft.points_path is not None
         prior = text(form, "prior")
         typed = {name: text(form, name)[:40] for name in _TYPED}
+        typed |= {name: text(form, name)[:2000].strip() for name in _LONG}
         return cls(
             label=text(form, "label"),
             validation="file" if by_file else "share",
