@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,11 @@ from slow_cases import rest_slow
 from streamed_files import FEATURES, as_arrow, mixed_frame, write_parquet
 
 from cpclean import Between, CleaningSession, CPCleanError, IncompleteTable, StreamedTable, gather
+from cpclean.analysis.missing import missing
+from cpclean.analysis.summary import summary
 from cpclean.cleaning.streamed_session import FileQuestion, StreamedSession
 from cpclean.errors import TableError
+from cpclean.report import report
 
 
 def both(
@@ -255,3 +259,15 @@ def test_what_needs_all_rows_is_refused(tmp_path: Path) -> None:
         one.refit()
     with pytest.raises(CPCleanError, match="costs in a session over files must be a dict"):
         CleaningSession(one.table, one._points, costs=[1.0] * 90, strategy="cost")
+
+
+def test_pages_and_pictures_of_files(tmp_path: Path) -> None:
+    session, memory = both(3, tmp_path)
+    table = session.table
+    made = report(session, interactive=False, seconds=0.1)
+    assert re.search(r"[Rr]ow \d+ of part-\d.parquet", made.html)
+    assert f"{table.n_rows} training rows with 5 columns" in made.html
+    own, other = missing(table), missing(memory.view.table)
+    assert own == other == missing(session.view.table)
+    assert summary(session).rows == table.n_rows
+    assert summary(session) == summary(memory)

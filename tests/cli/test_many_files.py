@@ -64,6 +64,7 @@ def test_many_files_are_inspected(place: Path) -> None:
     assert "70 training rows" in told.stdout
 
 
+@pytest.mark.slow
 def test_a_report_about_many_files_says_what_it_says_about_one(place: Path) -> None:
     told, options = [], (*PLAIN, "--val", place / "val.parquet", "--static", "-o")
     for files in (place / "one.parquet", place / "parts"):

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from slow_cases import rest_slow
 from streamed_files import as_arrow, mixed_frame, write_parquet
 
 from cpclean import CleaningSession, IncompleteTable, LeafSpace, StreamedTable
@@ -56,7 +57,7 @@ def project_over(place: Path, **options: Any) -> tuple[Project, StreamedTable]:
     return made, table
 
 
-@pytest.mark.parametrize("suffix", [".parquet", ".csv", "folders"])
+@pytest.mark.parametrize("suffix", rest_slow([".parquet", ".csv", "folders"]))
 def test_a_project_of_files_opens_without_reading_rows(suffix: str, tmp_path: Path) -> None:
     frame = mixed_frame(5, 700, holes=0.03)
     place = written(tmp_path, suffix, frame)
@@ -92,6 +93,7 @@ def test_a_project_of_files_opens_without_reading_rows(suffix: str, tmp_path: Pa
     assert sum(cleaned.n_holes) == sum(table.n_holes) - len(one.known[row])
 
 
+@pytest.mark.slow
 def test_a_session_of_a_project_of_files_is_that_of_all_rows(tmp_path: Path) -> None:
     frame = mixed_frame(5, 700, holes=0.03)
     made, _ = project_over(written(tmp_path, ".parquet", frame))

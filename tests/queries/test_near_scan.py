@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from slow_cases import rest_slow
 from streamed_files import as_arrow, mixed_frame, write_parquet
 
 from cpclean import (
@@ -161,7 +162,7 @@ def test_queries_take_tables_and_frames(tmp_path: Path) -> None:
             query(streamed, one, 2)
 
 
-@pytest.mark.parametrize("holes", [0.02, 0.3, 1.0])
+@pytest.mark.parametrize("holes", rest_slow([0.3, 0.02, 1.0]))
 def test_rows_that_last_are_enough_whatever_is_answered(holes: float, tmp_path: Path) -> None:
     """Every answer is far from all candidates; what cannot last is said to have rows to spare."""
     rng = np.random.default_rng(3)
