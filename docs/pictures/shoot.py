@@ -43,19 +43,24 @@ def main() -> None:
 
 
 def shoot(page: Page, address: str) -> None:
-    """Answer some questions by the key 1, and take a picture of the next one."""
+    """Answer some questions from the paper records, and take a picture of the next one."""
     page.goto(address)
     page.get_by_label("Your name").fill("Ada")
     page.keyboard.press("Enter")
     for _ in range(ANSWERS):
         page.wait_for_url("**/question*")
-        before = page.locator("h1").inner_text()
-        page.keyboard.press("1")
-        page.keyboard.press("Enter")
-        while page.locator("h1").inner_text() == before:
+        page.locator("#answer").wait_for()
+        before = page.locator(".where").inner_text()
+        for one in page.locator(".drawer .wanted").all():
+            name, value = one.locator("dt").text_content(), one.locator("dd").text_content()
+            if "blot" not in (value or ""):
+                page.get_by_label(name or "", exact=True).fill(value or "")
+        page.click("[data-act=save]")
+        while page.locator(".where").inner_text() == before:
             page.wait_for_timeout(50)
     time.sleep(1)  # what the candidates settle is worked out
     page.goto(re.sub(r"/\?.*", "/question", address))
+    page.click(".drawer summary")
     page.mouse.move(0, 0)
     page.screenshot(path=HERE / "page.png")
 
