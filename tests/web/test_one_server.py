@@ -129,4 +129,4 @@ def test_schemathesis_finds_nothing(served):
 
         run()
         seen.add(operation.path)
-    assert len(seen) == 9
+    assert len(seen) == 10
