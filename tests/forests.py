@@ -1,4 +1,4 @@
-"""Forests of few trees, where a command or page learns one and its trees are not the point."""
+"""Forests of few trees and short boosting, where a command or page learns them by the way."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from cpclean.data.spaces.leaf_space import LeafSpace
 
-TREES, WORLDS = 10, 2
+TREES, WORLDS, ROUNDS = 10, 2, 5
 
 
 @pytest.fixture(autouse=True)
@@ -24,3 +24,4 @@ def small_forests(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
         return found | {name: min(found[name], number) for name, number in most.items()}
 
     monkeypatch.setattr(LeafSpace, "options", fewer)
+    monkeypatch.setattr("cpclean.baselines.rivals.ROUNDS", ROUNDS)

@@ -92,6 +92,7 @@ class FrameCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None) -> Self:
         self.kinds_ = _kinds(X)
+        self.empty_ = [name for name in self.kinds_ if X[name].isna().all()]
         most = MOST_ONE_HOT if self.one_hot else MOST_CODES
         self.categories_ = {
             name: sorted(_by_frequency(X[name], most), key=str)
@@ -109,6 +110,9 @@ class FrameCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         parts = []
         for name, number in self.kinds_.items():
             column = X[name]
+            if name in self.empty_:  # there is nothing to split it by, or to fill it with
+                parts.append(np.zeros(len(X)))
+                continue
             if number:
                 mean, scale = self.scales_[name]
                 parts.append((column.to_numpy(dtype=np.float64, na_value=np.nan) - mean) / scale)
@@ -140,6 +144,9 @@ def _by_frequency(column: Any, most: int, default: Any = None) -> list[Any]:
 # -- the pipelines ---------------------------------------------------------------------------------
 
 
+ROUNDS = 100  # of gradient boosting, as scikit-learn has it
+
+
 def boosting(X: Any, y: Labels) -> Pipeline:
     """Gradient boosting that treats holes itself.
 
@@ -158,7 +165,9 @@ def boosting(X: Any, y: Labels) -> Pipeline:
 def _boosting(categorical: list[bool] | None) -> Pipeline:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    model = HistGradientBoostingClassifier(categorical_features=categorical, random_state=0)
+    model = HistGradientBoostingClassifier(
+        max_iter=ROUNDS, categorical_features=categorical, random_state=0
+    )
     return make_pipeline(FrameCoder(one_hot=False), model)
 
 
