@@ -13,11 +13,13 @@ from strategies import lopsided
 
 import cpclean
 from cpclean import (
+    Between,
     Cell,
     CertainKNeighborsClassifier,
     CleaningSession,
     FactoredRow,
     IncompleteDataset,
+    IncompleteTable,
     Points,
 )
 from cpclean.cluster.dask_cluster import connected
@@ -135,6 +137,25 @@ def test_sessions_are_the_same(local, more):
     for seed in range(2):
         data, _, k = problem(seed + 20)
         same_course(data, many_points(data, 100, seed), k, local, seed, **more)
+
+
+@pytest.mark.slow
+def test_rough_answers_are_the_same(local):
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(rng.integers(0, 9, (60, 3)).astype(float), columns=list("abc"))
+    frame["y"] = np.where(frame["a"] + rng.normal(0, 3, 60) > 4, "yes", "no")
+    frame.loc[::3, "a"] = None
+    points = pd.DataFrame(rng.integers(0, 9, (150, 3)).astype(float), columns=list("abc"))
+    table = IncompleteTable(frame, label="y")
+    sessions = [CleaningSession(table, points, cluster=one) for one in (None, local)]
+    for _ in range(3):
+        first, second = (session.ask() for session in sessions)
+        assert (first.row, first.gain) == (second.row, second.gain)
+        for session in sessions:
+            session.tell(first.row, value={"a": Between(2.0, 6.0)})
+    assert np.array_equal(sessions[0].gains(), sessions[1].gains())
+    assert sessions[0].rough == sessions[1].rough
+    assert len(sessions[0].rough) == 3
 
 
 @pytest.mark.slow

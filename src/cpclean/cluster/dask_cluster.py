@@ -141,13 +141,15 @@ class DaskCluster:
             futures = {at: self._submitted(roots[at], orders[at]) for at in left}
             try:
                 self._wait(futures, len(orders) - len(left), follow)
-                good = [at for at, one in futures.items() if one.status == "finished"]
+                # Asked once: a lost result may be there again a moment later.
+                states = {at: one.status for at, one in futures.items()}
+                good = [at for at, state in states.items() if state == "finished"]
                 contents = self._client.gather([futures[at] for at in good])
                 for at, content in zip(good, contents, strict=True):
                     found[at] = self._opened(content)
-                left = [at for at in left if futures[at].status != "finished"]
+                left = [at for at in left if states[at] != "finished"]
                 for at in left:
-                    if futures[at].status == "error":
+                    if states[at] == "error":
                         problem = futures[at].exception()
                         if not isinstance(problem, KilledWorker):
                             raise problem
