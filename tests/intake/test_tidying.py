@@ -203,3 +203,12 @@ def test_frames_that_are_read_in_python() -> None:
     assert seen[0].message.column == "size"
     assert frame["size"].tolist()[-1] == 45.0
     assert read_csv(io.StringIO(content), kinds={"size": "categorical"})["size"].iloc[-1] == "45 mm"
+
+
+def test_columns_of_a_workbook_may_be_called_by_numbers() -> None:
+    years = {2020: [*range(29), "45 mm"], 2021: [f"2024-02-{1 + n % 28:02}" for n in range(30)]}
+    content = io.BytesIO()
+    pd.DataFrame({**years, "y": ["no", "yes"] * 15}).to_excel(content, index=False)
+    source = SourceFile("'t.xlsx'", ".xlsx", content.getvalue)
+    table = open_task(source, Choices("y"), HoldOut(0.2)).task.table
+    assert [column.kind for column in table.columns] == ["numeric", "date"]

@@ -111,7 +111,9 @@ def open_task(
         gone = [row for note in left_out for row in note.rows]
         gone += found.numbers.tolist() if found.held_out else []
         rest = np.setdiff1d(np.arange(len(frame)), np.array(gone, dtype=np.int64))
-        used_whole = whole.assign(**{name: frame[name] for name in frame.columns})
+        used_whole = whole.copy(deep=False)
+        for name in frame.columns:
+            used_whole[name] = frame[name]
         read = _Read(given, used_whole, frame, rest, found, for_session)
         without = leaves_notes(frame[choices.label].iloc[rest], choices)
         used = replace(choices, space="plain") if without else choices

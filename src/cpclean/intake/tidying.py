@@ -90,7 +90,7 @@ def with_days(frame: Any, but: Collection[str]) -> Any:
     """A frame in which columns of days and moments in ISO's text are dates."""
     import pandas as pd
 
-    made = frame
+    made = frame.copy(deep=False)
     for name in frame.columns:
         texts = frame[name].dropna()
         types = pd.api.types
@@ -102,7 +102,7 @@ def with_days(frame: Any, but: Collection[str]) -> Any:
             continue
         days = pd.to_datetime(frame[name].str.strip(), format="ISO8601", errors="coerce")
         if days.notna().sum() == len(texts):  # 2024-02-31 is no day, and the column stays text
-            made = made.assign(**{name: days})
+            made[name] = days
     return made
 
 
