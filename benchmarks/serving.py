@@ -38,7 +38,7 @@ THINKING = 0.6  # seconds at most
 LIMIT = 0.1
 
 
-NewEvent = tuple[str, int, int]  # who, row, candidate
+NewEvent = tuple[str, int, str]  # who, row, the number that the client gave its request
 
 
 @dataclass
@@ -122,7 +122,7 @@ def serve(rows: int, points: int, seconds: float, people: int) -> Served:
             cpu = _cpu_seconds(process) - before
         with open_storage(place) as storage:
             kept = [
-                (one.number, (one.who, one.row, -1 if one.candidate is None else one.candidate))
+                (one.number, (one.who, one.row, one.request_id))
                 for one in storage.events()
             ]
     return Served(
@@ -192,12 +192,13 @@ def _person(url: str, number: int, end: float) -> Person:
                 asked = client.get("/api/question", params={"who": who}).json()
                 continue
             row, chosen = question["row"], rng.choice(question["candidates"])["number"]
-            body = {"who": who, "row": row, "candidate": chosen, "next": True}
+            own = f"{number}-{len(met.answers)}"
+            body = {"who": who, "row": row, "candidate": chosen, "next": True, "request_id": own}
             start = time.perf_counter()
             found = client.post("/api/answer", json=body)
             met.answers.append(time.perf_counter() - start)
             taken = found.raise_for_status().json()
-            met.confirmed.append((taken["event_number"], (who, row, chosen)))
+            met.confirmed.append((taken["event_number"], (who, row, own)))
             asked = taken["next"]
             start = time.perf_counter()
             client.get("/static/nothing")
