@@ -121,10 +121,7 @@ def serve(rows: int, points: int, seconds: float, people: int) -> Served:
                 met = [one.result() for one in work]
             cpu = _cpu_seconds(process) - before
         with open_storage(place) as storage:
-            kept = [
-                (one.number, (one.who, one.row, one.request_id))
-                for one in storage.events()
-            ]
+            kept = [(one.number, (one.who, one.row, one.request_id)) for one in storage.events()]
     return Served(
         [wait for one in met for wait in one.answers],
         [wait for one in met for wait in one.nothing],
