@@ -1,6 +1,7 @@
 """Sessions over many rows: a board on the rows near its points, against one on the whole table.
 
-A step is what telling an answer and asking the next question take on the board.
+A step is what telling an answer and asking the next question take: on the board, and in a session
+with all that it does around it. Of a session's steps, the share of CPU time in kernels is told.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from copy import copy
 from functools import partial
 from statistics import median
 from typing import TypeVar
@@ -15,6 +17,7 @@ from typing import TypeVar
 import numpy as np
 
 from benchmarks.generated import arrays_of_many_rows
+from benchmarks.kernel_clock import kernel_clock
 from benchmarks.report import Line, milliseconds
 from benchmarks.run import Run
 from cpclean import CleaningSession, IncompleteDataset
@@ -25,6 +28,7 @@ from cpclean.queries.model import Model
 Result = TypeVar("Result")
 MODEL = Model(3)
 STEP = 0.1  # target: of the whole table's time
+IN_KERNELS = 0.5  # target: of a step's CPU time
 ASKED = 10
 
 
@@ -53,6 +57,7 @@ def measure(run: Run) -> None:
     run.report.check(f"{on}: the same questions and gains", same, f"{n_steps} steps, bit for bit")
     session = CleaningSession(_data(parts, labels), points, MODEL.n_neighbors)
     session.ask()
+    _add_session(run, on, session, run.pick(100, 5))
     seconds, found = _timed(lambda: session.ask(ASKED))
     run.report.add(Line(f"ask({ASKED})", on, ours=f"{milliseconds(seconds)} ms"))
     run.report.check(f"{on}: questions of ask({ASKED})", len(found) == ASKED, f"{ASKED} questions")
@@ -84,6 +89,40 @@ def _steps(board: Board, n_steps: int) -> tuple[list[float], list[tuple[int, flo
         seconds.append(time.process_time() - start)
         questions.append((row, float(gains[best])))
     return seconds, questions
+
+
+def _add_session(run: Run, on: str, session: CleaningSession, most: int) -> None:
+    """The steps of a session, up to so many, and how much of them is spent in kernels."""
+    _session_steps(session, most)  # all that is needed is compiled
+    steps = [median(_session_steps(session, most)) for _ in range(run.pick(5, 1))]
+    run.report.add(Line("session: tell + ask", on, ours=f"{milliseconds(min(steps))} ms"))
+    shares = []
+    for _ in range(run.pick(5, 1)):
+        with kernel_clock() as clock:
+            seconds = sum(_session_steps(session, most))
+        shares.append(clock.seconds / seconds)
+    run.report.add(
+        Line(
+            "session: share of a step in kernels",
+            on,
+            ours=f"{median(shares):.2f}",
+            target=run.pick(f"≥ {IN_KERNELS:g}", ""),
+            met=run.pick(median(shares) >= IN_KERNELS, None),
+        )
+    )
+
+
+def _session_steps(session: CleaningSession, most: int) -> list[float]:
+    """CPU seconds of each step of a copy of a session, until it stops."""
+    session, seconds = copy(session), []
+    question = session.ask()
+    while question is not None and len(seconds) < most:
+        answer = question.answer(len(question.candidates) - 1)
+        start = time.process_time()
+        session.tell(**answer)
+        question = session.ask()
+        seconds.append(time.process_time() - start)
+    return seconds
 
 
 def _add(run: Run, what: str, on: str, seconds: dict[bool, float], target: float | None) -> None:

@@ -1,5 +1,6 @@
 import pytest
 from cluster.dask_commands import DaskCommands
+from storage.conftest import postgres_server, postgres_url  # noqa: F401 (fixtures)
 
 pytest.importorskip("distributed", reason="Dask is not installed")
 

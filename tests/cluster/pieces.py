@@ -1,6 +1,7 @@
 """Pieces of work that workers can import: they say that they have begun, and take their time."""
 
 import os
+import sys
 import time
 from pathlib import Path
 
@@ -36,3 +37,12 @@ def with_first(value, number):
 
 def firsts(value, numbers, n_jobs=None):
     return [float(value[0])] * len(numbers)
+
+
+def n_compiled():
+    """How often this process has compiled a kernel, or loaded what was compiled."""
+    from numba.core.dispatcher import Dispatcher
+
+    modules = [one for name, one in list(sys.modules.items()) if name.startswith("cpclean.")]
+    kernels = {id(one): one for module in modules for one in vars(module).values()}
+    return sum(len(one.overloads) for one in kernels.values() if isinstance(one, Dispatcher))

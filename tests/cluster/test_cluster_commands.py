@@ -42,11 +42,13 @@ def test_commands_say_the_same(local, table, tmp_path):
 
 
 def test_nobody_at_the_address(tmp_path, table):
-    words = ["check", str(tmp_path / "train.csv"), "--label", "label"]
-    done = CliRunner().invoke(main, [*words, "--cluster", "tcp://127.0.0.1:9"])
-    assert done.exit_code != 0
-    assert "no Dask scheduler answers at 'tcp://127.0.0.1:9'" in done.stderr
-    assert "Traceback" not in done.stderr
+    val = ["--val", str(tmp_path / "train.csv")]
+    for file, *more in ([tmp_path / "train.csv"], [tmp_path / "not-there-*.csv", *val]):
+        words = ["check", str(file), "--label", "label", *more]
+        done = CliRunner().invoke(main, [*words, "--cluster", "tcp://127.0.0.1:9"])
+        assert done.exit_code == 2
+        assert "no Dask scheduler answers at 'tcp://127.0.0.1:9'" in done.stderr  # before files
+        assert "Traceback" not in done.stderr
 
 
 def test_workers_read_the_files_of_a_table(local, table, tmp_path):

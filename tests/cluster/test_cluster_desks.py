@@ -2,12 +2,14 @@
 
 import os
 import signal
+import time
 
 import numpy as np
 import pandas as pd
 import pytest
 from cluster.test_lost_workers import reached
 from waiting import until
+from web.served import Served
 
 from cpclean import IncompleteTable
 from cpclean.data.task import Task
@@ -17,6 +19,7 @@ from cpclean.storage.opening import open_storage
 from cpclean.web.desk.desk import Desk
 
 pytestmark = pytest.mark.slow
+PAGES = ("/api/progress", "/question", "/progress", "/rows")
 
 
 def project():
@@ -29,34 +32,44 @@ def project():
     return Project.make(Task.of(table, points), Settings(Model(n_neighbors=3)))
 
 
-def n_answers(desk):
-    return len(desk.engine.now.session.answers)
-
-
-def test_servers_share_a_cluster_and_a_storage(commands, tmp_path):
+def test_server_processes_on_postgres_share_a_cluster(commands, postgres_url):
     reached(commands, 2)
-    url = f"sqlite:///{tmp_path}/answers.db"
-    first = open_storage(url)
-    first.create(project())
-    alone = project().session()
-    desks = [Desk(one, cluster=commands.address) for one in (first, open_storage(url))]
-    for desk in desks:
-        desk.start()
-        desk.ready()
+    with open_storage(postgres_url) as storage:
+        storage.create(project())
+    alone, here = project().session(), []
+
+    def told(client, who):
+        asked = client.get("/api/question", params={"who": who}).json()["question"]
+        assert asked["row"] == alone.ask().row
+        sent = {"who": who, "row": asked["row"], "values": {"a": "4"}}
+        assert client.post("/api/answer", json=sent).status_code == 200
+        alone.tell(asked["row"], value={"a": 4.0})
+
     try:
-        for number in range(4):
-            desk, name = desks[number % 2], f"person {number % 2}"
-            question = desk.question(name)
-            assert question.row == alone.ask().row
-            desk.answer(name, question.row, values={"a": "4"})
-            alone.tell(question.row, value={"a": 4.0})
-            for one in desks:
-                until(lambda one=one, size=number: n_answers(one) == size + 1)
-            shares = [one.engine.now.session.certain_share for one in desks]
-            assert shares == [alone.certain_share] * 2
+        here.append(Served(postgres_url, "--cluster", commands.address))
+        for worker in commands.workers:
+            os.kill(worker.pid, signal.SIGSTOP)  # whoever waits for the cluster, waits long
+        here.append(Served(postgres_url, "--cluster", commands.address, ready=False))
+        with here[0].client() as first, here[1].client() as second:
+            told(first, "Ann")
+            slowest = 0.0
+            for client, page in [(one, page) for one in (first, second) for page in PAGES]:
+                begun = time.monotonic()
+                assert client.get(page).status_code in (200, 303)
+                slowest = max(slowest, time.monotonic() - begun)
+            assert slowest < 2.0
+            assert second.get("/api/progress").json()["busy"]
+            for worker in commands.workers:
+                os.kill(worker.pid, signal.SIGCONT)
+            here[1].wait_ready()
+            until(lambda: first.get("/api/progress").json()["answers"] == 1)
+            told(second, "Bob")
+            for one in (first, second):
+                until(lambda one=one: one.get("/api/progress").json()["answers"] == 2)
+                assert one.get("/api/progress").json()["certain_share"] == alone.certain_share
     finally:
-        for desk in desks:
-            desk.stop()
+        for one in here:
+            one.close()
 
 
 def test_a_server_says_what_is_wrong_and_goes_on(commands, tmp_path):

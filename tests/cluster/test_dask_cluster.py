@@ -1,5 +1,6 @@
 """Everything that can be asked, asked of two processes: bit for bit what one process says."""
 
+from contextlib import contextmanager
 from random import Random
 
 import numpy as np
@@ -7,7 +8,7 @@ import pandas as pd
 import pytest
 from cleaning.samples import seen
 from cleaning.small import problem, random_data
-from cluster.pieces import firsts, grown, plus, with_first, wrong
+from cluster.pieces import firsts, grown, n_compiled, plus, with_first, wrong
 from data.spaces.tree_samples import random_trees_of
 from strategies import lopsided
 
@@ -194,7 +195,10 @@ def test_many_sessions_are_the_same(local, seed):
 
 
 @pytest.mark.slow
-def test_a_large_session_over_gathered_rows_is_the_same(local):
+@pytest.mark.parametrize("divided", ["points", "rows"])
+def test_a_large_session_over_gathered_rows_is_the_same(local, divided, monkeypatch):
+    if divided == "rows":
+        monkeypatch.setattr("cpclean.queries.row_shards.LEAST_ROWS", 4096)
     rng = np.random.default_rng(1)
     vectors = rng.integers(0, 40, (5000, 3)).astype(float)
     rows = [[vector] for vector in vectors]
@@ -204,6 +208,13 @@ def test_a_large_session_over_gathered_rows_is_the_same(local):
     points = rng.integers(0, 40, (150, 3)).astype(float)
     _, there = same_course(data, points, 3, local, 2, steps=25)
     assert there.view.version.board.gathered is not None
+    for query in (cpclean.possible_labels, cpclean.world_shares):
+        before = local.sent
+        found = query(data, points, cluster=local)
+        assert np.array_equal(found, query(data, points))
+        each = (local.sent - before) / data.n_rows
+        # Bytes: rows once in all and near ones twice, or all rows twice, for two workers.
+        assert (each < 135) == (divided == "rows")
 
 
 # -- what is refused, and what goes wrong ------------------------------------------------------
@@ -234,6 +245,45 @@ def test_bytes_are_counted_and_later_steps_are_small(local):
     later, before = held.then(with_first, 2.0), local.sent
     assert local.map(firsts, later, [(np.arange(2),)], "working") == [[2.0, 2.0]]
     assert local.sent - before < 2000
+
+
+@pytest.mark.slow
+def test_kernels_are_warm_after_the_first_piece(local):
+    data, _, k = problem(7)
+
+    def work(seed):
+        points = many_points(data, 150, seed)
+        assert np.isfinite(cpclean.world_shares(data, points, k, cluster=local)).all()
+        session = CleaningSession(data, points, k, cluster=local)
+        session.tell(session.ask().row, candidate=0)
+
+    found = []
+    for seed in range(12):  # until each worker has had pieces of every kind
+        work(seed)
+        found.append(local._client.run(n_compiled))
+        if found[-4:] == [found[-1]] * 4:
+            break
+    else:
+        raise AssertionError(f"workers compile again and again: {found}")
+    assert len(found[-1]) == 2
+    assert min(found[-1].values()) > 5
+
+
+@pytest.mark.slow
+def test_a_bar_shows_how_many_pieces_are_done(local, monkeypatch):
+    shown = []
+
+    @contextmanager
+    def bar(total, title, transient):
+        shown.append((total, title))
+        yield lambda done, words: shown.append(done)
+
+    monkeypatch.setattr("cpclean.cluster.dask_cluster.progress_bar", bar)
+    monkeypatch.setattr("cpclean.cluster.dask_cluster.SHORT", -1.0)
+    local.map(plus, Held.of(1), [(np.array([one]),) for one in range(5)], "finding near rows")
+    assert shown[0] == (5, "finding near rows: pieces on the cluster")
+    assert shown[1:] == sorted(shown[1:])
+    assert shown[-1] == 5
 
 
 def test_an_address_where_nobody_answers():

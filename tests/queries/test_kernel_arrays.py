@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 import cpclean
 from cpclean import Cell, FactoredRow, IncompleteDataset
 from cpclean.queries import kernel_arrays as names
-from cpclean.queries.prepared import prepared_rows
+from cpclean.queries.prepared import prepare_changed, prepared_rows
 
 SRC = Path(cpclean.__file__).parent
 INDEX_ARRAYS = {"spans", "span", "cells", "pool", "norms"}
@@ -51,6 +52,44 @@ def test_norms_are_bounded_by_least_and_most() -> None:
         squares = (data.candidates(row) ** 2).sum(axis=1)
         assert (rows.boxes.norms[names.LEAST, place] <= squares).all()
         assert (squares <= rows.boxes.norms[names.MOST, place]).all()
+
+
+def changes(data: IncompleteDataset) -> list[tuple[int, IncompleteDataset]]:
+    """One row known after the other, in every way, and unknown again; with the row each time."""
+    found = []
+    for row, change in (
+        (2, lambda one: one.given(2, {1: 2.0})),  # cells are left
+        (1, lambda one: one.pin(1, 1)),
+        (0, lambda one: one.pin(0, value=[-9.0, 9.0, 0.5])),  # beyond what it could be
+        (2, lambda one: one.pin(2, 1)),
+        (1, lambda one: one.unpin(1)),
+        (2, lambda one: one.given(2, {2: 8.0})),
+        (0, lambda one: one.unpin(0)),
+    ):
+        data = change(data)
+        found.append((row, data))
+    return found
+
+
+@pytest.mark.nojit
+def test_what_is_prepared_for_a_change_is_what_would_be_prepared_afresh() -> None:
+    before = small()
+    for row, data in changes(before):
+        prepare_changed(before, data, row)
+        changed = prepared_rows(data)
+        fresh = prepared_rows(IncompleteDataset.from_arrays(data.arrays, data.codes, data.classes))
+        assert changed.rows.spans.tolist() == fresh.rows.spans.tolist()
+        assert changed.rows.cells.tolist() == fresh.rows.cells.tolist()
+        assert changed.rows.base.tolist() == fresh.rows.base.tolist()
+        for mine, theirs in zip(changed.rows.boxes, fresh.rows.boxes, strict=True):
+            assert mine[:, changed.place].tolist() == theirs[:, fresh.place].tolist()
+        at, rows = changed.rows.block_at.tolist(), changed.rows
+        for block, (start, stop) in enumerate(pairwise(at)):
+            low, high = rows.boxes.low[:, start:stop], rows.boxes.high[:, start:stop]
+            assert (rows.block_boxes.low[:, [block]] <= low).all()
+            assert (rows.block_boxes.high[:, [block]] >= high).all()
+            assert (rows.holed[block] >= (low != high).any(axis=1)).all()
+        before = data
 
 
 @pytest.mark.parametrize(

@@ -122,11 +122,10 @@ def test_a_heap_keeps_the_smallest_ends_of_the_smallest_rows() -> None:
         for most in (3, 30):  # with many ties and with few
             values, rows = rng.integers(0, most, 60).astype(float), rng.permutation(60)
             heap, who = np.full((2, k), np.inf), np.full((2, k), 60)
-            found, found_bound = np.zeros((2, 60), np.int64), np.zeros(60)
+            found = np.zeros((60, 3))
             for at in range(0, 60, 20):
                 own = slice(at, at + 20)
-                _near._keep(1, values[own], values[own], rows[own], 20, heap, who, found[0],
-                            found[1], found_bound, 0)  # fmt: skip
+                _near._keep(1, values[own], values[own], rows[own], 20, heap, who, found, 0)
             expected = sorted(zip(values.tolist(), rows.tolist(), strict=True))[:k]
             assert (heap[1, 0], who[1, 0]) == expected[-1]
             assert sorted(zip(heap[1].tolist(), who[1].tolist(), strict=True)) == expected

@@ -138,7 +138,8 @@ class DaskCluster:
         found: list[Any] = [None] * len(orders)
         left = list(range(len(orders)))
         for round_ in range(ROUNDS):
-            futures = {at: self._submitted(roots[at], orders[at]) for at in left}
+            with _large_allowed():
+                futures = {at: self._submitted(roots[at], orders[at]) for at in left}
             try:
                 self._wait(futures, len(orders) - len(left), follow)
                 # Asked once: a lost result may be there again a moment later.
@@ -219,16 +220,13 @@ class DaskCluster:
 
     def _sent_root(self, root: Root[Any], n_pieces: int) -> list[Any]:
         """The tasks that hold a root, as many as pieces are worked on at once."""
-        import dask
-
         futures = self._roots.get(root, [])
         lost = [one for one in futures if one.status in ("error", "cancelled", "lost")]
         futures = [one for one in futures if not any(one is other for other in lost)]
         wanted = min(self.at_once, n_pieces)
         if len(futures) < wanted:
             content = packed(root.value)
-            # A root is as large as it is; Dask would warn about every large one.
-            with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
+            with _large_allowed():
                 while len(futures) < wanted:
                     self.sent += len(content)
                     key = f"cpclean-root-{uuid4().hex}"
@@ -380,6 +378,13 @@ def close_all() -> None:
     """Leave all clusters that were reached by an address; workers that were started here end."""
     while _known:
         _known.popitem()[1].close()
+
+
+def _large_allowed() -> Any:
+    """Roots and shards of rows are as large as they are; Dask would warn about every large one."""
+    import dask
+
+    return dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"})
 
 
 @contextmanager

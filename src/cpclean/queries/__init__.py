@@ -6,6 +6,7 @@
     model, look                the model to ask about; what looking at points finds
     geometry, gather           checks of a question; all rows that points depend on
     near_scan                  the same in a table of files, piece by piece
+    row_shards                 the same in a large table on a cluster, rows divided among workers
     query, plain_query         a checked question, answered in blocks; about vectors and metrics
     leaf_query, leaf_rows      the same about leaves of trees; what that needs of a dataset
     leaf_memory                what a kept question remembers among leaves
@@ -13,6 +14,7 @@
     blocks                     rows in blocks of neighbours
     prepared, kernel_arrays    what is computed once per dataset; the arrays that kernels read
     magnitudes                 numbers that are too large or too small for distances
+    gain_lists, _gain_lists    gains that are kept, a list for every point; kernels over them
     cell_gains, residues       gains of single cells; exact counts out of prime fields
     sound                      bounds for points with too many completions
     _near, _order, _extremes, _leaves, _minmax, _race, _tally, _cells    the compiled kernels

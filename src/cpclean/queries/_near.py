@@ -333,19 +333,20 @@ def _replace_top(heap, who, p, value, row):
 
 
 @kernel
-def _grown(array, used, size):
-    larger = np.empty(size, array.dtype)
+def _grown(found, used, size):
+    larger = np.empty((size, 3))
     for i in range(used):
-        larger[i] = array[i]
+        for k in range(3):
+            larger[i, k] = found[i, k]
     return larger
 
 
 @passage
-def _keep(p, near, far, row, count, heap, ending, found, found_row, found_bound, n_found):
+def _keep(p, near, far, row, count, heap, ending, found, n_found):
     """Note those of some rows that begin within a point's reach, which falls with their ends.
 
     heap[p] has the K smallest ends and ending[p] their rows; of equal ends those of the smaller
-    rows. Returns how many rows are found by now.
+    rows. found has a point, a row, and where it begins. Returns how many rows are found by now.
     """
     top = heap[p, 0]
     for r in range(count):
@@ -353,65 +354,31 @@ def _keep(p, near, far, row, count, heap, ending, found, found_row, found_bound,
             _replace_top(heap, ending, p, far[r], row[r])
             top = heap[p, 0]
     for r in range(count):  # written in any case, kept if near
-        found[n_found] = p
-        found_row[n_found] = row[r]
-        found_bound[n_found] = near[r]
+        found[n_found, 0] = p
+        found[n_found, 1] = row[r]
+        found[n_found, 2] = near[r]
         n_found += near[r] <= top
     return n_found
 
 
-@part
-def _sum_gaps(low, high, X, p, start, count, begins):
-    """What `_bound` finds first under the Euclidean metric."""
-    for r in range(count):
-        begins[r] = 0.0
-    for f in range(X.shape[1]):
-        x = X[p, f]
-        lows = low[f, start : start + count]
-        highs = high[f, start : start + count]
-        for r in range(count):
-            under = x - lows[r]
-            over = highs[r] - x
-            gap = under if under < over else over
-            gap = gap if gap < 0.0 else 0.0
-            begins[r] += gap * gap
-
-
-@passage
-def _bound_blocks(rows, metric, X, p, start, count, begins, ends):
-    """Where some blocks begin for a point, and, as scratch, where they end."""
-    if metric is None:
-        boxes = rows.block_boxes
-        _sum_gaps(boxes.low, boxes.high, X, p, start, count, begins[p])
-    else:
-        _bound(rows, rows.block_boxes, metric, X[p], start, start + count, begins[p], ends)
-
-
-@passage
-def _nearest_blocks(rows, metric, X, begins, ends):
-    """Every point's nearest block, -1 where distances are given and there is nothing to pass over.
-
-    Leaves where blocks begin in begins, which may hold those of some blocks at a time only.
-    """
-    n_points, at_once = begins.shape
-    n_blocks = rows.block_at.shape[0] - 1
-    nearest = np.empty(n_points, np.int64)
-    least = np.empty(n_points)
-    for p in range(n_points):
-        nearest[p] = -1
-        least[p] = np.inf
-        for block in range(at_once):
-            begins[p, block] = -np.inf
-    if metric is None or metric != PRECOMPUTED:
-        for start in range(0, n_blocks, at_once):
-            count = min(at_once, n_blocks - start)
-            for p in range(n_points):
-                _bound_blocks(rows, metric, X, p, start, count, begins, ends)
-                for block in range(count):
-                    if begins[p, block] < least[p] or nearest[p] < 0:
-                        least[p] = begins[p, block]
-                        nearest[p] = start + block
-    return nearest
+@kernel
+def _begin_blocks(rows, metric, X, start, count, begins, ends):
+    """Where some blocks begin for every point, and, as scratch, where they end."""
+    low, high = rows.block_boxes.low, rows.block_boxes.high
+    for p in range(X.shape[0]):
+        if metric is not None:
+            _bound(rows, rows.block_boxes, metric, X[p], start, start + count, begins[p], ends)
+            continue
+        for block in range(count):
+            begins[p, block] = 0.0
+        for f in range(X.shape[1]):  # what `_bound` finds first
+            x = X[p, f]
+            for block in range(count):
+                under = x - low[f, start + block]
+                over = high[f, start + block] - x
+                gap = under if under < over else over
+                gap = gap if gap < 0.0 else 0.0
+                begins[p, block] += gap * gap
 
 
 def by_product(metric: int, X: Floats, n_features: int) -> Floats | None:
@@ -449,9 +416,7 @@ def near_rows(rows, metric, X, columns, plan, n_neighbors, limit):
     near = np.empty(BLOCK)
     far = np.empty(BLOCK)
     row = np.empty(BLOCK, np.int64)
-    found = np.empty(4096, np.int64)
-    found_row = np.empty(4096, np.int64)
-    found_bound = np.empty(4096)
+    found = np.empty((4096, 3))  # a point, a row, and where it begins
     n_found = np.int64(0)  # not a literal, for which what it is handed to is compiled once more
     if columns is not None:  # room for a product
         tried = np.zeros(2, np.int64)  # products of points and blocks without and with holes
@@ -469,7 +434,22 @@ def near_rows(rows, metric, X, columns, plan, n_neighbors, limit):
     if plan is not None:
         partial = room_for_sums(n_features)
     # Step 1: every point's nearest block, for a first reach.
-    nearest = _nearest_blocks(rows, metric, X, begins, ends)
+    nearest = np.empty(n_points, np.int64)  # -1 where distances are given: no block is passed over
+    least = np.empty(n_points)
+    for p in range(n_points):
+        nearest[p] = -1
+        least[p] = np.inf
+        for block in range(at_once):
+            begins[p, block] = -np.inf
+    if metric is None or metric != PRECOMPUTED:
+        for start in range(0, n_blocks, at_once):
+            count = min(at_once, n_blocks - start)
+            _begin_blocks(rows, metric, X, start, count, begins, ends)
+            for p in range(n_points):
+                for block in range(count):
+                    if begins[p, block] < least[p] or nearest[p] < 0:
+                        least[p] = begins[p, block]
+                        nearest[p] = start + block
     # Step 2: the rows of every block that begins within reach; those first ones before all others.
     for turn in range(-n_points, n_blocks):
         n_active = 0
@@ -480,9 +460,8 @@ def near_rows(rows, metric, X, columns, plan, n_neighbors, limit):
         else:  # its rows meet all points while they are in the cache
             block = turn
             if block % at_once == 0 and n_blocks > at_once and nearest[0] >= 0:
-                for p in range(n_points):
-                    count = min(at_once, n_blocks - block)
-                    _bound_blocks(rows, metric, X, p, block, count, begins, ends)
+                count = min(at_once, n_blocks - block)
+                _begin_blocks(rows, metric, X, block, count, begins, ends)
             for p in range(n_points):
                 active[n_active] = p
                 n_active += begins[p, block % at_once] <= nearest_ends[p, 0] and block != nearest[p]
@@ -553,14 +532,10 @@ def near_rows(rows, metric, X, columns, plan, n_neighbors, limit):
                 for r in range(count):
                     row[r] = rows.order[start + r]
             if n_found > limit and n_points > 1:
-                return found[:0], found_row[:0], found_bound[:0], reach[:0]
+                return ending[0, :0], ending[0, :0], reach[:0], reach[:0]
             if n_found + n_near > found.shape[0]:
-                size = 2 * (n_found + n_near)
-                found = _grown(found, n_found, size)
-                found_row = _grown(found_row, n_found, size)
-                found_bound = _grown(found_bound, n_found, size)
-            n_found = _keep(p, near, far, row, n_near, nearest_ends, ending, found, found_row,
-                            found_bound, n_found)  # fmt: skip
+                found = _grown(found, n_found, 2 * (n_found + n_near))
+            n_found = _keep(p, near, far, row, n_near, nearest_ends, ending, found, n_found)
     # Step 3: count what is within the final reach, copy it point by point, sort.
     ptr = np.empty(n_points + 1, np.int64)
     at = np.empty(n_points, np.int64)
@@ -568,28 +543,26 @@ def near_rows(rows, metric, X, columns, plan, n_neighbors, limit):
     for p in range(n_points):
         ptr[p + 1] = 0
         reach[p] = nearest_ends[p, 0]
-    for i in range(n_found):
-        p = found[i]
-        ptr[p + 1] += _is_near(found_bound[i], found_row[i], reach[p], ending[p, 0])
+    n_near = 0
+    for i in range(n_found):  # of the rows that begin just there, only those up to its own are near
+        p, begin = int(found[i, 0]), found[i, 2]
+        if begin < reach[p] or (begin == reach[p] and found[i, 1] <= ending[p, 0]):
+            ptr[p + 1] += 1
+            for k in range(3):
+                found[n_near, k] = found[i, k]
+            n_near += 1
     for p in range(n_points):
         at[p] = ptr[p]
         ptr[p + 1] += ptr[p]
     out_row = np.empty(ptr[n_points], np.int64)
     out_bound = np.empty(ptr[n_points])
-    for i in range(n_found):
-        p = found[i]
-        if _is_near(found_bound[i], found_row[i], reach[p], ending[p, 0]):
-            out_row[at[p]] = found_row[i]
-            out_bound[at[p]] = found_bound[i]
-            at[p] += 1
+    for i in range(n_near):
+        p = int(found[i, 0])
+        out_row[at[p]] = int(found[i, 1])
+        out_bound[at[p]] = found[i, 2]
+        at[p] += 1
     _ascending(rows.base.shape[0], ptr, out_row, out_bound)
     return ptr, out_row, out_bound, reach
-
-
-@passage
-def _is_near(bound, row, reach, last):
-    """Whether a row begins within the reach; of those just there, only rows up to its own do."""
-    return bound < reach or (bound == reach and row <= last)
 
 
 @passage

@@ -15,6 +15,7 @@ from cpclean.queries.asked_tables import of_tables
 from cpclean.queries.geometry import ask
 from cpclean.queries.model import Metric, Model, hands_for
 from cpclean.queries.query import Near, Query
+from cpclean.queries.row_shards import among_near
 from cpclean.queries.sound import between
 
 Bools = npt.NDArray[np.bool_]
@@ -107,7 +108,7 @@ def is_certain(
 
 def _found_possible(query: Query, hands: Hands = HERE) -> Bools:
     """The labels that some world predicts for some of the points' entries."""
-    found = query.over_blocks(possible_in_block, hands)
+    found = among_near(query, hands).over_blocks(possible_in_block, hands)
     table = np.concatenate([np.zeros((0, query.data.n_classes), bool), *found])
     return query.points.union(table)
 

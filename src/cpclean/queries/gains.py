@@ -222,6 +222,8 @@ def gains_in_block(query: Query, points: Floats, near: Near | None) -> BlockGain
 
 def joined_gains(found: Sequence[BlockGains]) -> BlockGains:
     """Those of several blocks of points as one."""
+    if len(found) == 1:
+        return found[0]
     return BlockGains(
         entropy=np.concatenate([one.entropy for one in found]),
         label=np.concatenate([one.label for one in found]),
@@ -243,9 +245,10 @@ def _hood_gains(
     query: Query, points: Floats, near: Near | None, hood: Neighbourhood, slack: float
 ) -> BlockGains:
     rows = hood.positions
-    two = np.flatnonzero(hood.n_labels == 2)
+    n_labels = hood.n_labels
+    two = np.flatnonzero(n_labels == 2)
     gain = np.zeros(len(rows.rows))
-    point_entropy, top = np.zeros(len(hood.n_labels)), np.ones(len(hood.n_labels))
+    point_entropy, top = np.zeros(len(n_labels)), np.ones(len(n_labels))
     label = hood.present[hood.label_ptr[:-1]]
     dirty = query.spans[rows.rows, N_CELLS] > 0
     race = _raced(query, hood, two, slack)
@@ -256,7 +259,7 @@ def _hood_gains(
     point_entropy[two] = found
     top[two] = race.shares.max(axis=1) / race.shares.sum(axis=1)
     label[two] = hood.present[hood.label_ptr[two] + race.shares.argmax(axis=1)]
-    many = np.flatnonzero(hood.n_labels > 2)
+    many = np.flatnonzero(n_labels > 2)
     if len(many):
         possible = _possible(query, points, near, hood)
         for point in many.tolist():

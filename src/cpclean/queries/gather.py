@@ -23,7 +23,8 @@ from cpclean.data.points import Points
 from cpclean.data.rows import Floats
 from cpclean.queries.geometry import ask
 from cpclean.queries.model import Model
-from cpclean.queries.query import Near, Query, Vectors
+from cpclean.queries.query import Near, Query, Vectors, union
+from cpclean.queries.row_shards import near_in_shards
 
 # Points that are looked at first, to see whether their rows are few.
 _SAMPLE = 64
@@ -45,11 +46,6 @@ def near_rows(
     query = ask(data, X, model)
     found = query.over_blocks(lambda _, __, near: near.rows, Hands(n_jobs))
     return union(found)
-
-
-def union(lists: list[Ints]) -> Ints:
-    """The rows that are in some list, in ascending order."""
-    return np.unique(np.concatenate([np.empty(0, np.int64), *lists]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +83,11 @@ def around(query: Query, spare: Ints, hands: Hands = HERE) -> Around:
     for more in np.unique(spare).tolist():
         (own,) = np.nonzero(spare == more)
         wider = query.about(query.vectors[own]).for_neighbors(min(query.n_neighbors + more, n_rows))
+        near = near_in_shards(wider, hands)
+        if near is not None:
+            wider = wider.among(near, query.data.take(near))
         parts = wider.over_blocks(_in_block, hands, want_near=not wider.finds_rows)
-        found = [one for lists, _ in parts for one in lists]
+        found = [one if near is None else near[one] for lists, _ in parts for one in lists]
         for point, one in zip(own.tolist(), found, strict=True):
             rows[point] = one
         everything = query.n_neighbors + more >= n_rows

@@ -52,8 +52,30 @@ class Boxes(NamedTuple):
     norms: Floats  # (2, n) LEAST and MOST that |x|^2 can be, for cosine
 
 
+class Candidates(NamedTuple):
+    """What of `Rows` says where candidates are: each array makes a kernel dearer to compile."""
+
+    base: Floats
+    spans: Ints
+    cells: Ints
+    values: Floats
+    weights: Floats
+
+
+class Scanned(NamedTuple):
+    """What of `Rows` says which rows may be near."""
+
+    base: Floats
+    spans: Ints
+    order: Ints
+    block_at: Ints
+    boxes: Boxes
+    block_boxes: Boxes
+    holed: npt.NDArray[np.bool_]
+
+
 class Rows(NamedTuple):
-    """The arrays of an incomplete dataset; few of them, as each one makes every call dearer."""
+    """The arrays of an incomplete dataset; kernels take some of them."""
 
     base: Floats  # (N, d) the first candidate of every row
     spans: Ints  # (N, 4) FIRST_CELL, N_CELLS, SIZE, FIRST_CANDIDATE
@@ -66,6 +88,22 @@ class Rows(NamedTuple):
     block_boxes: Boxes  # of the blocks
     holed: npt.NDArray[np.bool_]  # (B, d) whether some box of a block has a width in a column
     sparse: Sparse
+
+    @property
+    def candidates(self) -> Candidates:
+        return Candidates(self.base, self.spans, self.cells, self.values, self.weights)
+
+    @property
+    def scanned(self) -> Scanned:
+        return Scanned(
+            self.base,
+            self.spans,
+            self.order,
+            self.block_at,
+            self.boxes,
+            self.block_boxes,
+            self.holed,
+        )
 
 
 class LeafRows(NamedTuple):

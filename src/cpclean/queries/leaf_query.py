@@ -81,12 +81,12 @@ class LeafQuery(Query):
         )
         return found
 
-    def nearest(self, row: int) -> Floats:
+    def nearest(self, row: int, some: Ints | None = None) -> Floats:
         def work(points: Leaves) -> Floats:
             found: Floats = _leaves.nearest(self.prepared.rows, points, row)
             return found
 
-        return in_threads(work, [self.vectors])[0]
+        return in_threads(work, [self.vectors if some is None else self.vectors[some]])[0]
 
     def limits(self, point: int) -> tuple[Floats, Floats] | None:
         cells = self.points.cells

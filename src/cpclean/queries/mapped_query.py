@@ -131,12 +131,12 @@ class MappedQuery(Query):
         order = np.argsort(point, kind="stable")
         return np.searchsorted(point[order], np.arange(len(points) + 1)), event[order]
 
-    def nearest(self, row: int) -> Floats:
+    def nearest(self, row: int, some: Ints | None = None) -> Floats:
         if self.rows.is_open[row]:
-            return np.full(len(self.vectors), -np.inf)
+            return np.full(len(self.vectors if some is None else some), -np.inf)
         assert self.plain is not None
         place = int(np.searchsorted(self.rows.closed, row))
-        return replace(self.plain, vectors=self.vectors).nearest(place)
+        return replace(self.plain, vectors=self.vectors).nearest(place, some)
 
     def limits(self, point: int) -> tuple[Floats, Floats] | None:
         return None  # of completions that were not drawn, nothing is known

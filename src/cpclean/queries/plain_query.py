@@ -98,7 +98,13 @@ class PlainQuery(Query):
             columns = _near.by_product(self.metric, points, self.data.n_features)
         found = Near(
             *_near.near_rows(
-                self.rows, self.kernel_metric, points, columns, plan, self.n_neighbors, limit
+                self.rows.scanned,
+                self.kernel_metric,
+                points,
+                columns,
+                plan,
+                self.n_neighbors,
+                limit,
             )
         )
         return found if len(found.ptr) else None
@@ -109,7 +115,7 @@ class PlainQuery(Query):
         near = self.all_near(points) if near is None else near
         sizes = self.spans[near.rows, SIZE] if self.metric == COSINE else np.zeros(0, np.int64)
         found = _order.positions(
-            self.rows,
+            self.rows.candidates,
             self._sparse,
             self.kernel_metric,
             points,
@@ -141,7 +147,7 @@ class PlainQuery(Query):
         possible: npt.NDArray[np.bool_],
     ) -> tuple[Ints, Ints]:
         found: tuple[Ints, Ints] = _extremes.extremes(
-            self.rows,
+            self.rows.candidates,
             self._sparse,
             self.kernel_metric,
             points,
@@ -156,16 +162,19 @@ class PlainQuery(Query):
         )
         return found
 
-    def nearest(self, row: int) -> Floats:
+    def nearest(self, row: int, some: Ints | None = None) -> Floats:
         place = self.prepared.place[row]
+        asked = self.vectors if some is None else self.vectors[some]
 
         def work(vectors: Floats) -> Floats:
-            found: Floats = _near.bounds_of_row(self.rows, self.kernel_metric, vectors, place)
+            found: Floats = _near.bounds_of_row(
+                self.rows.scanned, self.kernel_metric, vectors, place
+            )
             return found
 
-        if self.vectors.size <= _AT_ONCE:  # over before another thread has begun
-            return work(self.vectors)
-        return in_threads(work, [self.vectors])[0]
+        if asked.size <= _AT_ONCE:  # over before another thread has begun
+            return work(asked)
+        return in_threads(work, [asked])[0]
 
     def limits(self, point: int) -> tuple[Floats, Floats] | None:
         cells = self.points.cells
@@ -180,7 +189,9 @@ class PlainQuery(Query):
         self.keep_prepared()
         prepare_changed(self.data, data, row)
         prepared = prepared_rows(data)
-        if self.metric != PRECOMPUTED:
+        same = prepared.largest == self.prepared.largest
+        same &= prepared.smallest == self.prepared.smallest
+        if self.metric != PRECOMPUTED and not same:
             check_size(prepared, self.vectors, self.metric)
         return replace(self, data=data, prepared=prepared, drawn=None)
 

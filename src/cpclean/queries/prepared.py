@@ -104,8 +104,10 @@ def prepare_changed(old: IncompleteDataset, new: IncompleteDataset, row: int) ->
     low, high = box(stored)
     place = before.place[row]
     block = int(np.searchsorted(rows.block_at, place, side="right")) - 1
-    around_low = np.minimum(rows.block_boxes.low[:, block], low)
-    around_high = np.maximum(rows.block_boxes.high[:, block], high)
+    around, wide = rows.block_boxes, low != high
+    under, over = around.low[:, block], around.high[:, block]
+    if (low < under).any() or (high > over).any():  # not if the row only lost candidates
+        around = _with_box(around, block, np.minimum(under, low), np.maximum(over, high))
     size = float(max(np.abs(low).max(), np.abs(high).max()))
     arrays = new.arrays
     same_cells = arrays.cell_size is old.arrays.cell_size
@@ -114,13 +116,13 @@ def prepare_changed(old: IncompleteDataset, new: IncompleteDataset, row: int) ->
         rows=frozen(
             rows._replace(
                 base=arrays.base,
-                spans=_spans(new),
+                spans=_changed_spans(rows.spans, old, new, row),
                 cells=rows.cells if same_cells else _cells(new),
                 values=arrays.values,
                 weights=arrays.weights,
                 boxes=_with_box(rows.boxes, place, low, high),
-                block_boxes=_with_box(rows.block_boxes, block, around_low, around_high),
-                holed=_with_holes(rows.holed, block, low != high),
+                block_boxes=around,
+                holed=_with_holes(rows.holed, block, wide) if wide.any() else rows.holed,
                 sparse=_more_sparse(rows.sparse, new),
             )
         ),
@@ -194,6 +196,16 @@ def _spans(data: IncompleteDataset) -> Ints:
         FIRST_CANDIDATE: np.cumsum(counts) - counts,
     }
     return _by_column(columns)
+
+
+def _changed_spans(before: Ints, old: IncompleteDataset, new: IncompleteDataset, row: int) -> Ints:
+    """The spans of data that differs in one row."""
+    if new.arrays.first_cell is not old.arrays.first_cell:  # cells may stand elsewhere
+        return _spans(new)
+    spans, counts = before.copy(), new.candidate_counts
+    spans[row, N_CELLS], spans[row, SIZE] = new.arrays.n_cells[row], counts[row]
+    np.subtract(np.cumsum(counts), counts, out=spans[:, FIRST_CANDIDATE])
+    return spans
 
 
 def _cells(data: IncompleteDataset) -> Ints:

@@ -75,8 +75,8 @@ class Query(ABC):
         """Where rows begin and end, as `_extremes.extremes` has it."""
 
     @abstractmethod
-    def nearest(self, row: int) -> Floats:
-        """How near to each vector a row may come at most: a lower bound on its distances."""
+    def nearest(self, row: int, some: Ints | None = None) -> Floats:
+        """How near to each vector, or to some, a row may come at most: a bound on its distances."""
 
     @abstractmethod
     def limits(self, point: int) -> tuple[Floats, Floats] | None:
@@ -168,7 +168,7 @@ class Query(ABC):
         size = self.points_at_once
         if hands.sends_away(len(self.vectors)):
             elsewhere = partial(_answers_at, answer=answer, want_near=want_near)
-            return hands.over(elsewhere, Held.of(self._without_points()), (self.vectors,), size)
+            return hands.over(elsewhere, Held.of(self.without_points()), (self.vectors,), size)
         pieces = [self.vectors[at : at + size] for at in range(0, len(self.vectors), size)]
 
         def work(piece: Vectors) -> list[Result]:
@@ -177,9 +177,9 @@ class Query(ABC):
 
         return [one for found in in_threads(work, pieces, hands.n_jobs) for one in found]
 
-    def _without_points(self) -> Self:
+    def without_points(self) -> Self:
         """The same question about nothing, to be sent to those who get some of the points each."""
-        drawn = None if self.drawn is None else self.drawn._without_points()
+        drawn = None if self.drawn is None else self.drawn.without_points()
         points = self.points.take(np.empty(0, dtype=np.int64))
         return replace(self, points=points, vectors=self.vectors[:0], drawn=drawn)
 
@@ -222,8 +222,9 @@ class Query(ABC):
             sizes = np.full(len(points), BLOCK_BYTES // 64 // BLOCK_POINTS)
         else:
             sizes = np.add.reduceat(self.spans[near.rows, SIZE], near.ptr[:-1])
-        for group in _groups(sizes, BLOCK_BYTES // 64):
-            part = None if near is None else near.part(group)
+        groups = list(_groups(sizes, BLOCK_BYTES // 64))
+        for group in groups:
+            part = near if near is None or len(groups) == 1 else near.part(group)
             positions, radius = self.positions(points[group], part, slack, want_rank)
             codes = self.data.codes[positions.rows]
             side, ptr, present = _near.local_labels(positions.row_ptr, codes, self.data.n_classes)
@@ -284,6 +285,11 @@ class Neighbourhood:
 
     def span(self, point: int) -> slice:
         return slice(self.positions.ptr[point], self.positions.ptr[point + 1])
+
+
+def union(lists: list[Ints]) -> Ints:
+    """The rows that are in some list, in ascending order."""
+    return np.unique(np.concatenate([np.empty(0, np.int64), *lists]))
 
 
 def _answers_at(

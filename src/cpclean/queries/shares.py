@@ -22,6 +22,7 @@ from cpclean.queries.geometry import ask, ask_shares
 from cpclean.queries.kernel_arrays import SIZE
 from cpclean.queries.model import Metric, Model, hands_for
 from cpclean.queries.query import BLOCK_BYTES, Near, Neighbourhood, Query
+from cpclean.queries.row_shards import among_near
 
 # Mass that may be left out of a first scan: of two classes, and of more, where small shares are
 # common. It changes a share that is _SURE times as large by less than 1e-12 of it; where a possible
@@ -88,7 +89,7 @@ def world_shares(
     """
     model = Model(n_neighbors, metric)
     hands, query = hands_for(model, n_jobs, cluster), ask_shares(data, X, model)
-    parts = query.over_blocks(shares_in_block, hands)
+    parts = among_near(query, hands).over_blocks(shares_in_block, hands)
     return query.points.mixed(np.concatenate([np.zeros((0, data.n_classes)), *parts]))
 
 
