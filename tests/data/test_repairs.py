@@ -329,7 +329,7 @@ def without(row: int) -> dict[int, Options]:
         ("mean", 'repairs must be "default", "observed", a list .* got \'mean\''),
         ([], 'repairs must be "default"'),
         (None, 'repairs must be "default"'),
-        ([5], "repairs must have fit_transform, as scikit-learn's imputers; got 5"),
+        ([5], "as scikit-learn's imputers, or be completed frames; got 5"),
         ({"town": [1]}, "repairs name columns that the table does not have: 'town'"),
         ({"age": []}, "the repair of column 'age' gives nothing; a hole needs at least one value"),
         ({"age": None}, "the repair of column 'age' gives nothing"),

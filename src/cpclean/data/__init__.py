@@ -3,7 +3,9 @@
     frames, column_reading, columns    dataframes of any library become columns with kinds
     nulls, moments, coding, values     missing values, dates, distinct values, cells in words
     labels, suspects, decisions        labels; cells that are doubted; what is decided about columns
+    failed_checks                      cells that failed a check of pandera, as suspects
     repairs, column_values, table_versions, proposals    the candidates of holes
+    completed_frames                   frames that others completed, as candidates
     priors, cell_priors                how likely each candidate is
     spaces/, encoded_rows              from values to vectors
     holoclean/                         candidates and priors from the other cells of a row
@@ -15,7 +17,7 @@
     row_order                          the rows of a table in another order
     incomplete, stored_rows, row_arrays            IncompleteDataset: all rows
     rows, given_rows, ragged           one row, cells, candidates, what users give
-    between                            ranges: values that are known only roughly
+    between, rough_ranges              ranges: values that are known only roughly
     threads                            compiled work in threads
     drawing, large_counts              draws in place of rows with many holes; numbers in words
     session_drawing                    how many completions of its points a session goes through

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,6 +47,18 @@ class Between:
     def plain(self) -> dict[str, list[Any]]:
         """The same in values that can be saved as JSON, if its ends can."""
         return {_KEY: [self.low, self.high]}
+
+    def words(self, shown: Callable[[Any], str]) -> str:
+        """In words, with ends as a function shows them.
+
+        >>> Between(20, 40).words(str), Between(high=20).words(str), Between(40).words(str)
+        ('20 to 40', 'at most 20', 'at least 40')
+        """
+        if self.low is None or self.high is None:
+            return (
+                f"at most {shown(self.high)}" if self.low is None else f"at least {shown(self.low)}"
+            )
+        return f"{shown(self.low)} to {shown(self.high)}"
 
     def holds(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         """Which of some values lie in the range."""

@@ -34,7 +34,7 @@ def as_trained(
     if found != names:
         raise TableError(_difference(names, found))
     return [
-        theirs if feature is None else _read_as(theirs, mine)
+        theirs if feature is None else read_as(theirs, mine)
         for mine, theirs, feature in zip(columns, given, space.features, strict=True)
     ]
 
@@ -55,7 +55,7 @@ def check_complete(columns: Sequence[Column], space: TableSpace) -> None:
         )
 
 
-def _read_as(theirs: Column, mine: Column) -> Column:
+def read_as(theirs: Column, mine: Column) -> Column:
     """A column to predict from, read as the one of the training table was."""
     if not theirs.n_observed:
         return column_from_objects(theirs.name, [None] * len(theirs.values), mine.kind)

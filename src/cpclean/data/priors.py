@@ -4,6 +4,7 @@
 "observed"  the share of observed values that are nearest to the candidate
 "label"     the same among the rows of the row's own class, smoothed towards "observed"
 "holoclean" what HoloClean's model infers from the row's other cells; labels play no part
+"frequency" how often a list of imputers or completed frames proposes the candidate
 
 Your own prior may be `LabelPrior` with another smoothing, `cpclean.data.repairs.HoloRepair` with
 other options, a function, an object that looks at rows (`RowPrior`), or a dict from column to one
@@ -267,9 +268,10 @@ def prior_named(prior: Any) -> Prior | RowPrior:
         chosen: Prior | RowPrior = prior
         return chosen
     raise TableError(
-        f"prior must be one of {', '.join(sorted(NAMED))}, holoclean, a function "
-        "(column, values, observed, observed_in_class) -> weights, or a dict from column to one of "
-        f"these or to weights; got {prior!r}."
+        f"prior must be one of {', '.join(sorted(NAMED))}, holoclean, frequency (for all columns, "
+        "with imputers or completed frames), a function (column, values, observed, "
+        "observed_in_class) -> weights, or a dict from column to one of these or to weights; got "
+        f"{prior!r}."
     )
 
 
@@ -300,6 +302,11 @@ def check_streamed_prior(prior: Any, name: str) -> None:
 
 
 def prior_beside(repair: Any, prior: Any) -> Any:
-    """The prior asked for; "holoclean" beside HoloClean's candidates is one and the same model."""
+    """The prior asked for; "holoclean" beside HoloClean's candidates is one and the same model.
+
+    Candidates that are counted have their frequencies as weights, and none beside them.
+    """
+    if isinstance(prior, str) and prior == "frequency":
+        return "uniform"
     shared = isinstance(prior, str) and prior == "holoclean" and isinstance(repair, HoloRepair)
     return repair if shared else prior

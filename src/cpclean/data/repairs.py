@@ -7,7 +7,7 @@ of the row are all combinations), or whole versions of all holes of the row toge
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -132,19 +132,31 @@ def repair_named(repairs: Any) -> Repair:
     if isinstance(repairs, list | tuple) and repairs:
         return Imputers(repairs)
     raise TableError(
-        'repairs must be "default", "observed", a list of imputers, a dict from column to values '
-        'or to a function, an object with propose(columns, holes), or "holoclean"; got '
-        f"{repairs!r}."
+        'repairs must be "default", "observed", a list of imputers or completed frames, a dict '
+        "from column to values or to a function, an object with propose(columns, holes), or "
+        f'"holoclean"; got {repairs!r}.'
     )
 
 
-def frame_and_repair(frame: Any, repairs: Any) -> tuple[Any, Repair]:
-    """The frame itself and what finds the candidates of its holes."""
+def frame_and_repair(frame: Any, repairs: Any, prior: Any) -> tuple[Any, Repair]:
+    """The frame itself and what finds the candidates of its holes, counted if the prior asks so."""
     if not isinstance(frame, DomainTable):
-        return frame, repair_named(repairs)
+        return frame, _counted(repair_named(repairs), prior)
     if repairs is not frame.repairs and not (isinstance(repairs, str) and repairs == "default"):
         raise TableError(
             "a table with explicit domains brings its own candidates, but got "
             f"repairs={repairs!r} too. Leave repairs out, or pass the frame alone: table.frame."
         )
-    return frame.frame, frame.repairs
+    return frame.frame, _counted(frame.repairs, prior)
+
+
+def _counted(repair: Repair, prior: Any) -> Repair:
+    if not (isinstance(prior, str) and prior == "frequency"):
+        return repair
+    if isinstance(repair, Imputers | Versions):
+        return replace(repair, weigh="version")
+    raise TableError(
+        'prior="frequency" counts how often each candidate is proposed: repairs must be a list of '
+        f"imputers or of completed frames then; got {type(repair).__name__}.",
+        field="prior",
+    )

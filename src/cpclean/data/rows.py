@@ -194,8 +194,12 @@ def narrowed(row: StoredRow, known: Mapping[int, float | Between]) -> StoredRow:
     base = row.base.copy()
     cells = []
     for cell in row.cells:
-        columns = [column for column in known if cell.start <= column < cell.stop]
-        one = _narrowed_cell(cell, {column - cell.start: known[column] for column in columns})
+        own = {at - cell.start: one for at, one in known.items() if cell.start <= at < cell.stop}
+        if len(own) == cell.values.shape[1] and not any(
+            isinstance(one, Between) for one in own.values()
+        ):
+            continue  # nothing else is left of it
+        one = _narrowed_cell(cell, own)
         base[cell.start : cell.stop] = one.values[0]
         if len(one.values) > 1:
             cells.append(one)

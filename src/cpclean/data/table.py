@@ -82,11 +82,11 @@ class IncompleteTable:
         quartile, mean, upper quartile, maximum), or the four most frequent categories and "other";
         a row with several holes has all combinations. "observed": every observed value of the
         column, so that what is certain is so for all of them. "holoclean": the values that
-        HoloClean considers, given the row's other cells. A list of scikit-learn imputers: each
-        makes one version of the table. A dict from column to values, or to a function of the
-        column; other columns get the default. A column without any observed value takes the kind of
-        the values that are listed for it; if none are, it is ignored.
-    prior : "label", "observed", "uniform", "holoclean", function, or dict
+        HoloClean considers, given the row's other cells. A list of scikit-learn imputers or of
+        completed frames: each is one version of the table. A dict from column to values, or to a
+        function of the column; other columns get the default. A column without any observed value
+        takes the kind of the values that are listed for it; if none are, it is ignored.
+    prior : "label", "observed", "uniform", "holoclean", "frequency", function, or dict
         How likely each candidate is; see `cpclean.data.priors`.
     suspects : bool array of shape (n_rows, n_columns), or list of (row, column name), optional
         Cells whose value is doubtful; rows are numbered as in the frame. If the mask is a frame,
@@ -207,14 +207,14 @@ class IncompleteTable:
         draws = draws if n_draws is None else n_draws
         drawing = Drawing(limit, draws, random_state)
         self.null_tokens = stripped(null_tokens)
-        frame, repair = frame_and_repair(frame, repairs)
+        frame, repair = frame_and_repair(frame, repairs, prior)
         columns = columns_from(frame, kinds, self.null_tokens)
         self.frame_kind = kind_of_frame(frame)
         columns, labels, self.label = split_label(columns, label, self.null_tokens)
         columns = with_kinds_of_candidates(columns, repair, kinds or {})
         doubted = suspect_mask(suspects, columns, len(labels))
         self.rows_kept = labelled_rows(labels, drop_unlabelled)
-        if isinstance(repair, Domains):
+        if isinstance(repair, Domains | Imputers):
             repair = repair.of_rows(self.rows_kept.tolist(), len(labels))
         if len(self.rows_kept) < len(labels):
             columns = [replace(column, values=column.values[self.rows_kept]) for column in columns]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from cpclean.data.coding import coded, exactly_coded, objects
 from cpclean.data.column_values import whole_domain
 from cpclean.data.columns import Column
+from cpclean.data.completed_frames import completed_version, is_completed
 from cpclean.data.proposals import codes_of, merged
 from cpclean.data.ragged import Ragged
 from cpclean.data.row_options import Options, TableOptions
@@ -76,15 +77,29 @@ class Versions:
 
 @dataclass(frozen=True)
 class Imputers:
-    """Scikit-learn style imputers, one whole-table repair each.
+    """Scikit-learn style imputers, or frames that others completed: one version of the table each.
 
     An imputer sees the numeric, boolean and date columns as numbers. Categorical columns take their
     most frequent category in every version, for most imputers cannot read them. The imputers
-    themselves stay as they are: copies are fitted.
+    themselves stay as they are: copies are fitted. A completed frame has the rows of the table's
+    frame in the same order; where the table has a value, it has the same.
+
+    Parameters
+    ----------
+    imputers : sequence of imputers, frames or 2-d arrays
+    weigh : {"distinct", "version"}
+        As in `Versions`. The prior "frequency" of a table takes "version".
+    rows : sequence of int, optional
+        Which rows of completed frames are those of the table; all by default.
     """
 
     imputers: Sequence[Any]
     weigh: str = "distinct"
+    rows: Sequence[int] | None = None
+
+    def of_rows(self, rows: Sequence[int], n_rows: int) -> Imputers:
+        """The same for some rows only, numbered from 0; n_rows is the size of the whole table."""
+        return self if len(rows) == n_rows else replace(self, rows=tuple(rows))
 
     def propose(self, columns: Sequence[Column], holes: Bools) -> Mapping[int, Options]:
         holes = holes & np.array([column.n_observed > 0 for column in columns])
@@ -94,10 +109,15 @@ class Imputers:
             [np.where(holes[:, n], np.nan, columns[n].values) for n in numeric]
         ) if numeric else np.zeros((len(holes), 0))  # fmt: skip
         versions = []
-        for imputer in self.imputers:
+        for number, imputer in enumerate(self.imputers):
+            if is_completed(imputer):
+                name = f"completed frame {number} of repairs"
+                versions.append(completed_version(imputer, name, columns, holes, self.rows))
+                continue
             if not hasattr(imputer, "fit_transform"):
                 raise TableError(
-                    f"repairs must have fit_transform, as scikit-learn's imputers; got {imputer!r}."
+                    "repairs must have fit_transform, as scikit-learn's imputers, or be completed "
+                    f"frames; got {imputer!r}."
                 )
             filled = table
             if numeric:
