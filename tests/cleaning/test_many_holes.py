@@ -256,7 +256,8 @@ def test_analysis_of_rows_with_many_holes(table: IncompleteTable) -> None:
     assert reason.expected is None  # too many answers to speak of all of them
     assert reason.n_more == found[1] - len(reason.outcomes)
     facts = summary(session)
-    assert facts.first_rows == tuple(one.row for one in session.ask(5)), "five if rows are drawn"
+    helpful = [one.row for one in session.ask(10) if one.gain > 1e-12]
+    assert facts.first_rows == tuple(helpful), "none that brings nothing"
     forecast = Forecast.from_prior(session, n_runs=2, max_answers=3)
     assert len(forecast.run().mean) == 4
 

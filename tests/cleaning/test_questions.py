@@ -237,3 +237,14 @@ def test_notebooks_show_a_question_and_a_session() -> None:
     session.tell(2, value={"job": "nurse"})
     assert "<td>2</td><td>answer</td><td>100.0%</td>" in session._repr_html_()
     assert "Nothing more to ask: " in session._repr_html_()
+
+
+def test_notebooks_name_rows_as_the_frame_does() -> None:
+    frame = pd.DataFrame(
+        {"size": [1, None, 3], "age": 2, "y": ["n", "n", "y"]}, index=["a", "<i>", "c"]
+    )
+    points = pd.DataFrame({"size": [2.4], "age": 2})
+    session = CleaningSession(IncompleteTable(frame, label="y"), points, n_neighbors=1)
+    assert "What is row 1, in the frame &#x27;&lt;i&gt;&#x27;?" in session.ask()._repr_html_()
+    session.tell(1, value={"size": 2})
+    assert "<td>1, in the frame &#x27;&lt;i&gt;&#x27;</td>" in session._repr_html_()

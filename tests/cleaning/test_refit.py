@@ -77,7 +77,9 @@ def test_the_trees_are_those_of_what_is_known(session: CleaningSession) -> None:
     points = session.view.points.vectors
     then, k = data.in_space(expected), 5
     assert session.data == then
-    assert session.view.version.board._certain.tolist() == is_certain(then, points, k).tolist()
+    assert (
+        session.view.version.board._facts.certain.tolist() == is_certain(then, points, k).tolist()
+    )
     weights = session.view.points.vector_weights
     assert session.mean_entropy == pytest.approx(
         np.average(entropies(then, points, k), weights=weights), abs=1e-12

@@ -9,7 +9,7 @@ import pytest
 from cleaning.small import problem
 
 from cpclean import CleaningSession, IncompleteDataset, expected_entropies
-from cpclean.cleaning.strategies import Plan, Situation, pick
+from cpclean.cleaning.strategies import Plan, Situation, pick, plan_named
 from cpclean.errors import CPCleanError
 
 
@@ -312,3 +312,35 @@ def test_the_first_of_equal_scores_is_asked_if_it_can_be(scale: float) -> None:
         best = min(allowed, key=lambda at: (-scores[at], at), default=-1)
         plan = Plan(lambda _, scores=scores: scores)
         assert pick(plan, situation, askable, situation.board) == best
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_largest_gain_is_found_among_few_as_among_all(seed: int) -> None:
+    data, X, k = problem(seed, n_points=8)
+    situation = CleaningSession(data, X, k).view.situation
+    among_all = Plan(lambda one: one.gain, by_gain=True)  # another function: it looks at all scores
+    rng = np.random.default_rng(seed)
+    for _ in range(20):
+        askable = rng.random(len(situation.row)) < rng.choice([0.1, 0.5, 1.0])
+        found = pick(plan_named("cpclean"), situation, askable, situation.board)
+        assert found == pick(among_all, situation, askable, situation.board)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_question_without_a_look_at_all_of_them_is_one_that_can_be_asked(seed: int) -> None:
+    data, X, k = problem(seed, n_points=8)
+    session = CleaningSession(data, X, k)
+    rng = Random(seed)
+    while (question := session.ask()) is not None:
+        view = session.view
+        assert view.askable[view.best]
+        assert view.best == pick(
+            Plan(lambda one: one.gain, by_gain=True),
+            view.situation,
+            view.askable,
+            view.version.board,
+        )
+        if rng.random() < 0.4:
+            session.skip(question.row)
+        else:
+            session.tell(**question.answer(rng.randrange(len(question.candidates))))

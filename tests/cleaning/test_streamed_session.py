@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import re
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +113,8 @@ def test_a_session_over_files_is_the_one_in_memory(tmp_path: Path) -> None:
         assert asked.candidates == expected.candidates
         assert asked.why.points.tolist() == expected.why.points.tolist()
         assert one.table.where(asked.row) == (asked.file, asked.row_in_file)
+        assert one.frame_row(asked.row) == asked.frame_row == (asked.file, asked.row_in_file)
+        assert f"row {asked.row}, in {escape(asked.file)}: " in asked._repr_html_()
         one.tell(**asked.answer(0))
         two.tell(**expected.answer(0))
         assert_same_state(one, two)

@@ -40,7 +40,7 @@ def said(subject: Subject, row: int, candidate: Any, value: Any) -> tuple[Known,
 def with_earlier(subject: Subject, row: int, before: Known | None, now: Known) -> Known:
     """What is known about a row after one more answer; ranges that exclude all are refused."""
     found = now if before is None else before.and_(now)
-    if empty := emptied(subject.data.stored_row(row), found.ranges):
+    if found.ranges and (empty := emptied(subject.data.stored_row(row), found.ranges)):
         ends = ", ".join(f"{column!r}: {one}" for column, one in found.rough.items())
         raise AnswerError(
             f"no candidate of row {row} lies in the ranges that were answered, {ends}. Give the "

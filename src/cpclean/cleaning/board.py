@@ -31,15 +31,17 @@ from cpclean.cleaning.gathered import Gathered
 from cpclean.cleaning.ground import Features, Ground, KnownRow
 from cpclean.cleaning.kept_query import KeptQuery
 from cpclean.cleaning.point_gains import PointGains
+from cpclean.cleaning.vector_facts import VectorFacts
 from cpclean.cluster.hands import HERE, Hands
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.points import Points
 from cpclean.data.rows import Floats, within
 from cpclean.queries.model import Model
-from cpclean.queries.query import Query
 from cpclean.queries.sureness import LEVEL, reaches
 
 Bools = npt.NDArray[np.bool_]
+# Numbers that are asked about, the names of a basis, and where each of these is asked about.
+_Places = tuple[Ints, Ints, Ints]
 
 # Shares that differ by less may be equal.
 _CLEAR = 1e-9
@@ -100,17 +102,13 @@ class Board:
         self.level = sure
         self._hands = replace(hands, n_jobs=None)
         self._basis = Basis.of(data, X, model, hands, uniform=uniform, gather=gather, cells=cells)
-        size = len(self._kept.query.vectors)
-        self.weights = self.points.vector_weights
-        self._certain, self._settled = np.zeros(size, dtype=bool), np.zeros(size, dtype=bool)
-        self._entropy, self._top, self._reach = np.zeros(size), np.zeros(size), np.zeros(size)
-        self._label = np.zeros(size, dtype=np.int64)
-        self._rows: list[Ints] = [np.empty(0, np.int64)] * size
-        self._gain: list[Floats] = [np.empty(0)] * size
-        self._totals: tuple[Ints, Floats] | None = None
+        self._facts = VectorFacts.none(self.points.vector_weights)
+        self._places: _Places | None = None
+        self._gains: tuple[VectorFacts, Ints, Floats] | None = None
         self._sure_now: Bools | None = None
-        self._look(np.arange(size), hands)
-        self._gather_again(np.arange(size))
+        every = np.arange(len(self.weights))
+        self._look(every, hands)
+        self._gather_again(every)
 
     # -- looking ---------------------------------------------------------------------------
 
@@ -135,14 +133,19 @@ class Board:
         return self._basis.votes.points
 
     @property
+    def weights(self) -> Floats:
+        """How much each distinct vector counts among the points."""
+        return self._facts.weights
+
+    @property
     def certain(self) -> Bools:
         """Whether each validation point is certain, in all its completions."""
-        return self._of_points(self._certain)
+        return self._of_points(self._facts.certain)
 
     @property
     def settled(self) -> Bools:
         """Whether each validation point is settled, in all its completions."""
-        return self._of_points(self._settled)
+        return self._of_points(self._facts.settled)
 
     @property
     def sure(self) -> Bools:
@@ -152,12 +155,12 @@ class Board:
     @property
     def entropies(self) -> Floats:
         """The entropy of each validation point, in nats; the mean over its completions."""
-        return self.points.mixed(self._entropy)
+        return self.points.mixed(self._facts.entropy)
 
     @property
     def certain_share(self) -> float:
         """The share of the points that is certain, completion by completion."""
-        return self.share_of(self._certain)
+        return self._facts.certain_share
 
     @property
     def sure_share(self) -> float:
@@ -167,25 +170,23 @@ class Board:
     @property
     def settled_share(self) -> float:
         """The share of the points that is settled, completion by completion."""
-        return self.share_of(self._settled)
+        return self._facts.settled_share
 
     def share_of(self, vectors: Bools) -> float:
         """How much some of the distinct vectors weigh among all points."""
-        if not self.weights[~vectors].any():
-            return 1.0  # whatever sums round to
-        return float(self.weights[vectors].sum() / self.weights.sum())
+        return self._facts.share_of(vectors)
 
     @property
     def all_certain(self) -> bool:
-        return not (~self._certain & (self.weights > 0)).any()
+        return not (~self._facts.certain & (self.weights > 0)).any()
 
     @property
     def all_settled(self) -> bool:
-        return not self._open.any()
+        return not self._facts.any_open
 
     @property
     def mean_entropy(self) -> float:
-        return float(self.weights @ self._entropy / self.weights.sum())
+        return self._facts.mean_entropy
 
     def gains(self, asked: Ints | None = None) -> Floats:
         """How much knowing each row, or each cell, is expected to lower the mean entropy.
@@ -195,30 +196,39 @@ class Board:
         """
         if asked is None:
             asked = np.arange(self.ground.start.n_rows)
-        if self._totals is None or self._totals[0] is not asked:
-            (open_,) = np.nonzero(~self._settled)
-            rows = [self._rows[point] for point in open_.tolist()]
-            gain = [self._gain[point] for point in open_.tolist()]
-            weights = np.repeat(self.weights[open_], [len(one) for one in rows])
-            number = np.concatenate([np.empty(0, np.int64), *rows])
-            each = np.bincount(number, np.concatenate([np.empty(0), *gain]) * weights)
-            (some,) = np.nonzero(each)
+        if self._gains is None or self._gains[0] is not self._facts or self._gains[1] is not asked:
+            places, gains = self.some_gains(asked)
             found = np.zeros(len(asked))
-            names = some if self._basis.names is None else self._basis.names[some]
-            found[np.searchsorted(asked, names)] = each[some] / self.weights.sum()
+            found[places] = gains
             found.flags.writeable = False
-            self._totals = asked, found
-        return self._totals[1]
+            self._gains = self._facts, asked, found
+        return self._gains[2]
+
+    def some_gains(self, asked: Ints) -> tuple[Ints, Floats]:
+        """The gains that are not 0, as places in `asked`, ascending, and how much each is."""
+        some, gains = self._facts.gains
+        names = self._basis.names
+        if names is None:
+            return np.searchsorted(asked, some), gains
+        if self._places is None or self._places[0] is not asked or self._places[1] is not names:
+            self._places = asked, names, np.searchsorted(asked, names)
+        return self._places[2][some], gains
+
+    def gain_at(self, asked: Ints, place: int) -> float:
+        """One of the gains."""
+        places, gains = self.some_gains(asked)
+        at = int(places.searchsorted(place))
+        return float(gains[at]) if at < len(places) and places[at] == place else 0.0
 
     def point_gains(self, asked: Ints) -> PointGains:
         """Gains point by point; `asked` says which number each question has, as in `gains`."""
+        facts = self._facts
         return PointGains(
-            self.weights / self.weights.sum(),
-            self._entropy,
-            self._top,
-            self._settled,
-            self._rows,
-            self._gain,
+            facts.weights / facts.total,
+            facts.entropy,
+            facts.top,
+            facts.settled,
+            facts.lists,
             asked,
             self._basis.names,
         )
@@ -238,11 +248,11 @@ class Board:
         """
         points = self.points
         clear = (
-            self._top > 0.5 + _CLEAR
+            self._facts.top > 0.5 + _CLEAR
             if self._basis.votes is self._kept
-            else np.zeros_like(self._certain)
+            else np.zeros_like(self._facts.certain)
         )
-        label = np.where(clear, self._label, -1)[points.vector]
+        label = np.where(clear, self._facts.label, -1)[points.vector]
         of_first = label[np.searchsorted(points.owner, np.arange(points.n_points))]
         doubtful = np.unique(points.owner[(label < 0) | (label != of_first[points.owner])])
         found = of_first.copy()
@@ -255,11 +265,13 @@ class Board:
 
     def touched(self, row: int) -> Ints:
         """The open points, numbered as in X, that a row can be near to."""
-        return self._numbers(np.flatnonzero((self.nearest(row) <= self._reach) & self._open))
+        return self._numbers(
+            np.flatnonzero((self.nearest(row) <= self._facts.reach) & self._facts.open)
+        )
 
     def open_rows(self) -> list[Ints]:
         """For every open point, the rows with holes that can be near it."""
-        where = np.flatnonzero(self._open)
+        where = np.flatnonzero(self._facts.open)
         dirty = self._kept.data.arrays.n_cells > 0
         parts = self._over(near_at, self._basis, where)
         lists = [rows[dirty[rows]] for part in parts for rows in part]
@@ -275,7 +287,7 @@ class Board:
     @property
     def settled_vectors(self) -> Ints:
         """The distinct vectors that are settled and weigh something."""
-        return np.flatnonzero(self._settled & (self.weights > 0))
+        return np.flatnonzero(self._facts.settled & (self.weights > 0))
 
     # -- keeping ---------------------------------------------------------------------------
 
@@ -286,12 +298,8 @@ class Board:
     # -- changing --------------------------------------------------------------------------
 
     def copy(self) -> Board:
-        """A board that changes independently of this one."""
-        other = copy(self)
-        for name in ("_certain", "_settled", "_entropy", "_top", "_label", "_reach", "_rows"):
-            setattr(other, name, getattr(self, name).copy())
-        other._gain = self._gain.copy()
-        return other
+        """A board that changes independently of this one: nothing is changed in place."""
+        return copy(self)
 
     def change(self, row: int, features: Features, candidate: int | None = None) -> Change:
         """Take over what is known about a row, by column of the space; None if nothing is.
@@ -300,21 +308,20 @@ class Board:
         of the row's first candidate now; None if it is to be found by its vector.
         """
         self._sure_now = None
-        before, was = self.ground.stored_row(row), self._settled.copy()
+        before, was = self.ground.stored_row(row), self._facts.settled
         known = self.ground.known_row(row, features)
-        self._move_to(self._basis.prepared_for(row, known))
+        fewer = within(known.now, before)
+        if row in self.ground.told or not fewer:
+            self._move_to(self._basis.prepared_for(row, known))
         after = self._basis.changed(row, known, candidate)
         place = after.place(row)
         points = np.empty(0, np.int64)
         if place is not None:
-            affected = self._affected(after.kept.query, place)
-            if within(known.now, before):
-                affected &= ~self._certain
-            points = np.flatnonzero(affected)
+            points = self._affected(self._basis, after, place, fewer)
         self._basis = after
         self._look(points)
         self._gather_again(points)
-        return self._change(was, self._settled)
+        return self._change(was, self._facts.settled)
 
     def would_settle(self, row: int, features: Features, candidate: int | None) -> Ints:
         """The points that such a change would settle, numbered as in X; it is not made."""
@@ -325,8 +332,7 @@ class Board:
             return np.empty(0, np.int64)
         after = basis.changed(row, known, candidate)
         # A sure point is looked at again, too: an answer may open it.
-        bound = np.minimum(basis.kept.query.nearest(place), after.kept.query.nearest(place))
-        (open_,) = np.nonzero((bound <= self._reach) & ~self._certain)
+        open_ = self._affected(basis, after, place, True)
         parts = self._over(possible_at, after, open_)
         labels = [np.zeros(0, np.int64), *(part.sum(axis=1) for part in parts)]
         settled = np.concatenate(labels) == 1
@@ -335,9 +341,9 @@ class Board:
             settled[~settled] = self._reaching(
                 doubtful, *_top(self._shares(doubtful, after)), after
             )
-        then = self._settled.copy()
+        then = self._facts.settled.copy()
         then[open_] = settled
-        return self._change(self._settled, then).settled
+        return self._change(self._facts.settled, then).settled
 
     # -- the rows that are gathered --------------------------------------------------------
 
@@ -345,12 +351,12 @@ class Board:
         """Stand on an equal basis that may have gathered more rows; nothing else changes."""
         moved, self._basis = basis.moved(self._basis), basis
         if moved is not None:
-            self._rows = [moved[rows] for rows in self._rows]
+            self._facts = self._facts.renumbered(moved)
 
     def _gather_again(self, points: Ints) -> None:
         """Look once more at those of some points for which there may not be enough rows."""
         while self._basis.gathered is not None:
-            points = self._basis.gathered.outdated(points, self._reach[points])
+            points = self._basis.gathered.outdated(points, self._facts.reach[points])
             if not len(points):
                 return
             self._move_to(self._basis.about(self._basis.gathered.again(points)))
@@ -374,16 +380,11 @@ class Board:
         return self._basis.kept
 
     @property
-    def _open(self) -> Bools:
-        """The vectors that are not settled and weigh something."""
-        return ~self._settled & (self.weights > 0)
-
-    @property
     def _sure(self) -> Bools:
         if self.level is not None:
-            return self._settled
+            return self._facts.settled
         if self._sure_now is None:
-            found = self._certain.copy()
+            found = self._facts.certain.copy()
             (open_,) = np.nonzero(~found)
             found[open_] = self._reached(open_, LEVEL)
             self._sure_now = found
@@ -392,7 +393,7 @@ class Board:
     def _reached(self, vectors: Ints, level: float) -> Bools:
         """Whether the largest shares of some vectors, less their errors, reach a level."""
         if self._basis.votes is self._kept:
-            label, top = self._label[vectors], self._top[vectors]
+            label, top = self._facts.label[vectors], self._facts.top[vectors]
         else:
             label, top = _top(self._shares(vectors, self._basis))
         return self._reaching(vectors, label, top, self._basis, level)
@@ -420,10 +421,14 @@ class Board:
         unit = basis.kept.query.points_at_once
         return (hands or self._hands).over(work, basis.held, arrays, unit, "looking at points")
 
-    def _affected(self, after: Query, place: int) -> Bools:
-        """Whether the row, before or after the change, can be near each distinct point."""
-        bound = np.minimum(self._kept.query.nearest(place), after.nearest(place))
-        return np.asarray(bound <= self._reach)
+    def _affected(self, before: Basis, after: Basis, place: int, fewer: bool) -> Ints:
+        """The vectors that the row, before or after a change, can be near to.
+
+        If it only lost candidates, none of those that are certain: they remain so.
+        """
+        (some,) = np.nonzero(~self._facts.certain if fewer else self.weights >= 0)
+        old, new = before.kept.query.nearest(place, some), after.kept.query.nearest(place, some)
+        return some[np.minimum(old, new) <= self._facts.reach[some]]
 
     def _of_points(self, vectors: Bools) -> Bools:
         """Whether all completions of each point, but those of weight 0, are among these vectors."""
@@ -433,6 +438,8 @@ class Board:
 
     def _change(self, before: Bools, after: Bools) -> Change:
         """What becomes of the points if other vectors are settled than before."""
+        if np.array_equal(before, after):
+            return Change(np.empty(0, np.int64), np.empty(0, np.int64))
         was, now = self._of_points(before), self._of_points(after)
         return Change(settled=np.flatnonzero(~was & now), unsettled=np.flatnonzero(was & ~now))
 
@@ -440,31 +447,16 @@ class Board:
         """The points, numbered as in X, that have one of these vectors."""
         return self.points.having(distinct)
 
-    def _look(self, points: Ints, hands: Hands | None = None) -> None:
-        """Compute again what the board holds about some points."""
-        if not len(points):
+    def _look(self, vectors: Ints, hands: Hands | None = None) -> None:
+        """Find out again what there is to know about some vectors."""
+        if not len(vectors):
             return
-        self._totals = None
-        start = 0
-        for part in self._over(look_at, self._basis, points, hands=hands):
-            where = points[start : start + len(part.certain)]
-            start += len(where)
-            self._certain[where] = part.certain
-            self._entropy[where] = part.gains.entropy
-            self._top[where], self._label[where] = part.gains.top, part.gains.label
-            self._reach[where] = part.reach
-            ends = np.cumsum(part.gains.n_rows)
-            for point, end, size in zip(
-                where.tolist(), ends.tolist(), part.gains.n_rows.tolist(), strict=True
-            ):
-                own = slice(end - size, end)
-                self._rows[point] = part.gains.rows[own]
-                self._gain[point] = part.gains.gain[own]
-        self._settled[points] = self._certain[points]
+        facts = self._facts.seen(vectors, self._over(look_at, self._basis, vectors, hands=hands))
+        self._facts = facts
         if self.level is not None:
             self._basis = self._basis.with_halves()
-            open_ = points[~self._certain[points]]
-            self._settled[open_] = self._reached(open_, self.level)
+            open_ = vectors[~facts.certain[vectors]]
+            self._facts = facts.with_settled(open_, self._reached(open_, self.level))
 
 
 def _top(shares: Floats) -> tuple[Ints, Floats]:

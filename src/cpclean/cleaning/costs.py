@@ -46,6 +46,10 @@ class Questions:
         first = np.searchsorted(self.row, rows, side="left")
         return runs(first, np.searchsorted(self.row, rows, side="right") - first)
 
+    def about_row(self, row: int) -> range:
+        """The numbers of all questions about a row."""
+        return range(int(self.row.searchsorted(row)), int(self.row.searchsorted(row, "right")))
+
     def known_cells(self, known: Mapping[int, Known]) -> list[int]:
         """The numbers of the cells that are known, be it roughly."""
         return [

@@ -25,10 +25,10 @@ from cpclean.cluster.hands import Hands
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.rows import Floats, StoredCell, StoredRow, narrowed
 from cpclean.data.spaces.fitted_map import FittedMap
-from cpclean.queries.gather import Around, around, around_if_few, union
+from cpclean.queries.gather import Around, around, around_if_few
 from cpclean.queries.geometry import METRICS
 from cpclean.queries.model import Model
-from cpclean.queries.query import Query
+from cpclean.queries.query import Query, union
 
 # Tables with fewer rows are looked at as a whole; so are those of which more than a share is near.
 # (With 200 points and 10 columns, a step among gathered rows costs 1.5 of one on the whole table at

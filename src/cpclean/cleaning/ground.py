@@ -97,7 +97,7 @@ class Ground:
                 counts = counts.copy()
                 counts[place] = left
             else:
-                rows, counts = np.append(rows, row), np.append(counts, left)
+                rows, counts = np.concatenate([rows, [row]]), np.concatenate([counts, [left]])
         after = Ground(self.start, told, rows, counts, self.n_drawn)
         most = self.start.drawing.most_written
         changed = int(after.count(row) > most) - int(self.count(row) > most)

@@ -19,9 +19,10 @@ from typing import Any
 import numpy as np
 
 from cpclean.cleaning.session import CleaningSession
-from cpclean.data.columns import Column
+from cpclean.data.columns import OTHER, Column
 from cpclean.data.domains import DomainTable, plain_frame
 from cpclean.data.nulls import is_null, is_token
+from cpclean.data.rough_ranges import range_around
 from cpclean.data.row_order import places_in_frame
 from cpclean.data.table import IncompleteTable
 from cpclean.data.values import categories_of, is_mark, mark_text, usual_value
@@ -35,7 +36,7 @@ class FilledCells:
     Attributes
     ----------
     answered : dict
-        What people said.
+        What people said, without what they know only roughly (`rough_cells`).
     guessed : dict
         For holes of the table that nobody answered.
     elsewhere : dict
@@ -94,12 +95,34 @@ def filled_cells(
     )
 
 
+def rough_cells(session: CleaningSession, table: IncompleteTable) -> list[tuple[int, str]]:
+    """The cells that are known only roughly, by row and column.
+
+    Ranges, categories that are not listed, and values of a grid: these are taken from the whole
+    column, and whoever chooses one does not say that it is the true one.
+    """
+    found = []
+    for row, known in session.known.items():
+        found += [(row, column) for column in session.view.rough_of(row)]
+        if session.view.known_of(row).candidate is not None:
+            holes = session.view.cells(row)
+            found += [
+                (row, column)
+                for column, value in known.items()
+                if value is OTHER
+                or (column in holes and range_around(table, row, column, value) is not None)
+            ]
+    return list(dict.fromkeys(found))
+
+
 def _answered(session: CleaningSession, table: IncompleteTable, rows: Sequence[int]) -> KnownCells:
     found: KnownCells = {}
+    rough = set(rough_cells(session, table))
     for row, known in session.known.items():
         for name, value in known.items():
-            column = table.columns[table.names.index(name)]
-            found.setdefault(name, {})[rows[row]] = _written(value, column)
+            if (row, name) not in rough:
+                column = table.columns[table.names.index(name)]
+                found.setdefault(name, {})[rows[row]] = _written(value, column)
     return found
 
 

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 # Candidates of a question that are listed.
 MOST_LISTED = 8
 _BANDS = {"certain": "#1b7f5c", "sure": "#7fbf9f", "open": "#d9d9d9"}
 
 
-def session_html(view: Any, title: str) -> str:
+class FileRow(NamedTuple):
+    """Where a row of several files is: the file, and the row's number in it, counted from 0."""
+
+    file: str
+    row: int
+
+
+def session_html(session: Any) -> str:
     """How far a session is: a bar of certain, sure and open points, and the answers so far."""
-    verdicts = view.verdicts.tolist()
+    verdicts = session.verdicts.tolist()
     counts = {name: verdicts.count(name) for name in _BANDS}
     total = max(len(verdicts), 1)
     bar = "".join(
@@ -23,13 +30,13 @@ def session_html(view: Any, title: str) -> str:
     )
     words = ", ".join(f"{n:,} {name}" for name, n in counts.items())
     rows = "".join(
-        _row(f"{record.row}", record.kind, f"{record.certain_share:.1%}")
-        for record in view.history[-MOST_LISTED:]
+        _row(_where(session, record.row), record.kind, f"{record.certain_share:.1%}")
+        for record in session.history[-MOST_LISTED:]
     )
     answers = _table(("row", "what", "certain"), rows, "the last answers") if rows else ""
-    stopped = f"<p>Nothing more to ask: {escape(view.stopped)}.</p>" if view.stopped else ""
+    stopped = f"<p>Nothing more to ask: {escape(session.stopped)}.</p>" if session.stopped else ""
     return (
-        f"<div><p><code>{escape(title)}</code></p>"
+        f"<div><p><code>{escape(repr(session))}</code></p>"
         f'<div role="img" aria-label="{escape(words)}" style="width:20em;line-height:0">{bar}</div>'
         f"<p>{escape(words)}</p>{stopped}{answers}</div>"
     )
@@ -37,10 +44,7 @@ def session_html(view: Any, title: str) -> str:
 
 def question_html(question: Any) -> str:
     """What is asked, and what the answer may be, the likeliest first."""
-    own = question.frame_row
-    where = f"row {question.row}"
-    if own != question.row:
-        where += f", in the frame {own!r}"
+    where = f"row {_named(question.row, question.frame_row)}"
     order = sorted(range(len(question.candidates)), key=lambda n: -question.prior[n])
     rows = "".join(
         _row(_said(question.candidates[n]), f"{question.prior[n]:.1%}", str(question.numbers[n]))
@@ -50,6 +54,17 @@ def question_html(question: Any) -> str:
     rest = f"<p>and {more:,} more</p>" if more > 0 else ""
     heads = ("it may be", "how likely", "candidate=")
     return f"<div><p>What is {escape(where)}?</p>{_table(heads, rows, 'candidates')}{rest}</div>"
+
+
+def _where(session: Any, row: int) -> str:
+    return _named(row, session.frame_row(row))
+
+
+def _named(row: int, own: Any) -> str:
+    """A row by its number, and by what its frame or file calls it if that differs."""
+    if isinstance(own, FileRow):
+        return f"{row}, in {own.file}: {own.row}"
+    return f"{row}" if own == row else f"{row}, in the frame {own!r}"
 
 
 def _said(candidate: Any) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cpclean.data.rows import Floats, Ints
+from cpclean.queries.gain_lists import GainLists
 
 Bools = npt.NDArray[np.bool_]
 
@@ -40,23 +40,22 @@ class PointGains:
     entropy: Floats
     largest_share: Floats
     settled: Bools
-    numbers: Sequence[Ints]  # of rows or cells, point by point
-    gains: Sequence[Floats]
+    lists: GainLists  # by numbers of rows or cells
     asked: Ints  # the number of each question, ascending
     names: Ints | None = None  # the number that each of `numbers` stands for, if not itself
 
     @cached_property
     def point(self) -> Ints:
-        return np.repeat(np.arange(len(self.weight)), [len(one) for one in self.numbers])
+        return self.lists.point
 
     @cached_property
     def question(self) -> Ints:
-        numbers = np.concatenate(self.numbers)
+        numbers = self.lists.numbers
         return np.searchsorted(self.asked, numbers if self.names is None else self.names[numbers])
 
     @cached_property
     def gain(self) -> Floats:
-        return np.concatenate(self.gains)
+        return self.lists.gains.copy()
 
     def summed(self, factor: npt.ArrayLike) -> Floats:
         """For each question, the sum over points of weight, factor and gain.

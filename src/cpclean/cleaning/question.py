@@ -12,7 +12,7 @@ from cpclean.cleaning.answers import put
 from cpclean.cleaning.board import Board
 from cpclean.cleaning.known import Known
 from cpclean.cleaning.notebook_view import question_html
-from cpclean.cleaning.row_candidates import CellValues, RowCandidates
+from cpclean.cleaning.row_candidates import CellValues, Listing, RowCandidates
 from cpclean.cleaning.subject import Subject
 from cpclean.data.incomplete import Ints
 from cpclean.data.large_counts import count_text
@@ -88,14 +88,32 @@ class Question:
 
     row: int
     column: Any
-    candidates: list[Any]
-    numbers: list[int | None]
-    prior: Floats
-    n_candidates: int
     gain: float
     _board: Board = field(repr=False)
     _subject: Subject = field(repr=False)
     _known: Known = field(repr=False)
+
+    @cached_property
+    def _listing(self) -> Listing:
+        """What is read of a question; a session that is only told answers needs none of it."""
+        every = self._row_candidates()
+        return every.listing() if self.column is None else every.of_cell(self.column)
+
+    @property
+    def candidates(self) -> list[Any]:
+        return self._listing.candidates
+
+    @property
+    def numbers(self) -> list[int | None]:
+        return self._listing.numbers
+
+    @property
+    def prior(self) -> Floats:
+        return self._listing.prior
+
+    @property
+    def n_candidates(self) -> int:
+        return self._listing.total
 
     @cached_property
     def cells(self) -> list[CellValues]:
@@ -194,6 +212,10 @@ class Question:
             found = self._subject.answer_in(self.column, cell.values[place])
         return {"row": self.row, "value": self._subject.plain(self._subject.said(self.row, found))}
 
+    def __repr__(self) -> str:
+        names = ("row", "column", "candidates", "numbers", "prior", "n_candidates", "gain")
+        return f"Question({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
+
     def _row_candidates(self) -> RowCandidates:
         return RowCandidates(self._subject, self._board.ground, self.row, self._known)
 
@@ -210,23 +232,3 @@ class Question:
             f"{what}: {count_text(self.n_candidates)} candidates, expected to lower the mean "
             f"entropy by {self.gain:.2g} nats; near {points}"
         )
-
-
-def question_about(
-    subject: Subject, board: Board, row: int, column: Any, known: Known, gain: float
-) -> Question:
-    """The question about a row, or about one cell of it; something may be known already."""
-    every = RowCandidates(subject, board.ground, row, known)
-    found = every.listing() if column is None else every.of_cell(column)
-    return Question(
-        row,
-        column,
-        found.candidates,
-        found.numbers,
-        found.prior,
-        found.total,
-        gain,
-        board,
-        subject,
-        known,
-    )

@@ -476,11 +476,11 @@ class CleaningSession(SessionLooks):
     def _gain_of(self, row: int, now: Known) -> float:
         """The expected gain of an answer: that of the row, or of the best of its cells."""
         questions = self._setup.questions
-        numbers = questions.about([row]).tolist()
+        numbers: Iterable[int] = questions.about_row(row)
         if self._setup.plan.by_cell:
-            spans = questions.spans
-            numbers = [number for number in numbers if spans[number][0] in now.narrowing]
-        return float(self.view.question_gains[numbers].max(initial=0.0))
+            spans, narrowing = questions.spans, now.narrowing
+            numbers = [number for number in numbers if spans[number][0] in narrowing]
+        return self.view.gain_of(numbers)
 
 
 def _record(

@@ -14,6 +14,7 @@ from cpclean.cleaning.view import SessionView
 from cpclean.data.between import Between
 from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.rows import Floats
+from cpclean.errors import CPCleanError
 from cpclean.queries.model import Metric
 
 
@@ -117,8 +118,32 @@ class SessionLooks(ABC):
     def done(self) -> bool:
         return self.stopped is not None
 
+    @abstractmethod
+    def frame_row(self, row: int) -> Any:
+        """What the frame, or the file, calls a row."""
+
+    def widget(self) -> Any:
+        """A widget that asks the questions of this session inside a notebook.
+
+        It needs anywidget: ``pip install 'cpclean[notebook]'``. Answers go into this very session,
+        so that the cells after it see them. If other cells have changed the session,
+        ``widget.refresh()`` shows what is asked now.
+
+        Returns
+        -------
+        SessionWidget
+        """
+        try:
+            from cpclean.cleaning.widget import SessionWidget
+        except ModuleNotFoundError as problem:
+            raise CPCleanError(
+                "the widget needs anywidget, which is not installed: "
+                "pip install 'cpclean[notebook]'."
+            ) from problem
+        return SessionWidget(self)
+
     def _repr_html_(self) -> str:
-        return session_html(self.view, repr(self))
+        return session_html(self)
 
     def gains(self) -> Floats:
         """How much cleaning each row is expected to lower the mean entropy, shape (n_rows,).

@@ -12,7 +12,7 @@ from cpclean.cleaning.gathered import Gathered
 from cpclean.cleaning.ground import Ground
 from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.points import Points
-from cpclean.errors import AnswerError
+from cpclean.errors import NotGatheredError
 from cpclean.queries.gather import around
 from cpclean.queries.geometry import ask
 from cpclean.queries.model import Model
@@ -67,7 +67,7 @@ def check_standing(ground: Ground, points: Points, model: Model) -> None:
     now = ground.data
     told = (row for row in ground.told if is_beyond(start, now, row, model))
     if is_outdated(start, now, points, model, frozenset(told), whole.spare):
-        raise AnswerError(
+        raise NotGatheredError(
             "after this answer, rows of the files may matter that were not gathered: its value is "
             "not among the candidates, and others before it were not. Skip the row, or use "
             "CleaningSession(table, points) of the StreamedTable itself, which gathers them, or "

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -47,18 +48,49 @@ _EQUAL = 1e-12
 
 @dataclass(frozen=True)
 class Situation:
-    """What a strategy may depend on. All arrays have one entry for each question."""
+    """What a strategy may depend on. All arrays have one entry for each question.
 
-    row: Ints  # which row the question is about
-    column: tuple[Any, ...]  # which cell of the row; None for the whole row
-    gain: Floats  # how much the mean entropy of the validation points is expected to fall
+    Attributes
+    ----------
+    row : ndarray of int
+        Which row the question is about.
+    column : tuple
+        Which cell of the row; None for the whole row.
+    gain : ndarray of float
+        How much the mean entropy of the validation points is expected to fall.
+    cost : ndarray of float
+    order : ndarray of int
+        The row's place in a random order.
+    n_answers : int
+    certain_share, settled_share : float
+    points : PointGains
+        The same gains point by point.
+    data : IncompleteDataset
+    """
+
+    row: Ints
+    column: tuple[Any, ...]
     cost: Floats
-    order: Ints  # the row's place in a random order
-    certain_share: float
+    order: Ints
     n_answers: int
-    settled_share: float
-    points: PointGains  # the same gains point by point
-    board: Board = field(repr=False)  # for `data`
+    numbers: Ints = field(repr=False)  # of the questions, in the gains of the board
+    board: Board = field(repr=False)
+
+    @property
+    def gain(self) -> Floats:
+        return self.board.gains(self.numbers)
+
+    @cached_property
+    def points(self) -> PointGains:
+        return self.board.point_gains(self.numbers)
+
+    @property
+    def certain_share(self) -> float:
+        return self.board.certain_share
+
+    @property
+    def settled_share(self) -> float:
+        return self.board.settled_share
 
     @property
     def data(self) -> IncompleteDataset:
@@ -129,6 +161,9 @@ def plan_named(strategy: Any) -> Plan:
 
 def pick(plan: Plan, situation: Situation, askable: npt.NDArray[np.bool_], board: Board) -> int:
     """The number of the question to ask, or -1 if there is none."""
+    found = most_gain(plan, situation, lambda place: bool(askable[place]))
+    if found >= 0:
+        return found
     scored = plan.score(situation)
     try:
         scores = np.asarray(scored, dtype=np.float64)
@@ -148,10 +183,34 @@ def pick(plan: Plan, situation: Situation, askable: npt.NDArray[np.bool_], board
         return -1
     if plan.by_gain and situation.gain[top] <= NOISE and not _some_gain(situation, askable):
         return _to_finish(situation, askable, board)
-    best = float(scores[top])
-    least = best - _EQUAL * abs(best) - _ROUNDING if best < np.inf else best
-    equal = np.flatnonzero(scores >= least)
+    equal = np.flatnonzero(scores >= _least_equal(float(scores[top])))
     return int(equal[askable[equal].argmax()])
+
+
+def _least_equal(best: float) -> float:
+    """The least score that counts as equal to the best."""
+    return best - _EQUAL * abs(best) - _ROUNDING if best < np.inf else best
+
+
+def most_gain(plan: Plan, situation: Situation, can_ask: Callable[[int], bool]) -> int:
+    """The question with the largest gain; -1 if there is none, or the plan does not go by that.
+
+    As `pick` finds it, without a look at the questions that gain nothing: of a large table, these
+    are nearly all. Few others cannot be asked: a row that is known gains nothing.
+    """
+    if plan.score is not _gain:
+        return -1
+    places, gains = situation.board.some_gains(situation.numbers)
+    left = gains.copy()
+    while len(left):
+        top = int(left.argmax())
+        if not left[top] > NOISE:
+            break
+        if can_ask(int(places[top])):
+            equal = places[gains >= _least_equal(float(gains[top]))].tolist()
+            return int(next(place for place in equal if can_ask(place)))
+        left[top] = 0.0
+    return -1
 
 
 def _some_gain(situation: Situation, askable: npt.NDArray[np.bool_]) -> bool:

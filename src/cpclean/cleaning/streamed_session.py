@@ -25,6 +25,7 @@ import numpy as np
 from cpclean.cleaning.answers import checked_log, repeat
 from cpclean.cleaning.effort import Effort
 from cpclean.cleaning.gathered import SPARE
+from cpclean.cleaning.notebook_view import FileRow, question_html
 from cpclean.cleaning.question import Question, Why
 from cpclean.cleaning.row_candidates import CellValues
 from cpclean.cleaning.session_looks import SessionLooks
@@ -92,6 +93,14 @@ class FileQuestion:
     @property
     def why(self) -> Why:
         return self.asked.why
+
+    @property
+    def frame_row(self) -> FileRow:
+        """Where the row is, as `StreamedSession.frame_row` says it."""
+        return FileRow(self.file, self.row_in_file)
+
+    def _repr_html_(self) -> str:
+        return question_html(self)
 
     def answer(self, candidate: int) -> dict[str, Any]:
         """What to tell if one of the listed candidates is true."""
@@ -267,6 +276,10 @@ class StreamedSession(SessionLooks):
             return record
         return replace(latest[-1], row=int(row), seconds=record.seconds)
 
+    def frame_row(self, row: int) -> FileRow:
+        """Where a row is: its file, and its number there."""
+        return FileRow(*self.table.where(row))
+
     def skip(self, row: int) -> None:
         """As `CleaningSession.skip`."""
         over = self._with_row(row)
@@ -325,6 +338,13 @@ class StreamedSession(SessionLooks):
         return write_files(self.table.files, self.table.columns, self.known, folder, progress)
 
     # -- what needs all rows ---------------------------------------------------------------
+
+    def widget(self) -> Any:
+        """Refused: the widget shows rows of a table in memory."""
+        raise CPCleanError(
+            "the widget shows tables in memory, and this one is read from files.",
+            "Use ask and tell, or cpclean serve.",
+        )
 
     def refit(self) -> None:
         """Refused: trees would be learnt from all rows."""

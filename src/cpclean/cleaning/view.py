@@ -6,6 +6,7 @@ a view and nothing behind it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,10 +18,10 @@ from cpclean.cleaning.answers import put
 from cpclean.cleaning.board import Board
 from cpclean.cleaning.costs import Questions
 from cpclean.cleaning.known import Known
-from cpclean.cleaning.question import Question, question_about
+from cpclean.cleaning.question import Question
 from cpclean.cleaning.row_candidates import Listing, RowCandidates
 from cpclean.cleaning.state import Record, State
-from cpclean.cleaning.strategies import NOISE, Plan, Situation, pick
+from cpclean.cleaning.strategies import NOISE, Plan, Situation, most_gain, pick
 from cpclean.cleaning.subject import Subject, TableSubject
 from cpclean.data.between import Between
 from cpclean.data.columns import OTHER
@@ -247,6 +248,10 @@ class SessionView:
         """The label of a row."""
         return self.start.classes[self.start.codes[row]]
 
+    def frame_row(self, row: int) -> Any:
+        """What the frame calls a row: its index label, or its number among all rows."""
+        return self.setup.subject.frame_row(row)
+
     def nearest(self, row: int) -> Floats:
         """How near a row may come to each vector of the points at most."""
         return self._board.nearest(row)
@@ -300,14 +305,22 @@ class SessionView:
         np.maximum.at(best, self.questions.row, self.question_gains)
         return best
 
+    def gain_of(self, questions: Iterable[int]) -> float:
+        """The largest gain of some questions; 0 if none has any."""
+        numbers, board = self.questions.numbers, self._board
+        return max((0.0, *(board.gain_at(numbers, one) for one in questions)))
+
     @cached_property
     def askable(self) -> Bools:
         """Whether each question can still be asked: not answered, not even roughly, not skipped."""
         questions, ground = self.questions, self._board.ground
         open_ = self.setup.open_at_start.copy()
-        for several in (False, True):
-            open_[questions.about(ground.rows[(ground.counts > 1) == several])] = several
-        open_[questions.about(sorted(self.skipped | self._answered_roughly))] = False
+        several = ground.counts > 1
+        for some, is_open in ((ground.rows[~several], False), (ground.rows[several], True)):
+            if len(some):
+                open_[questions.about(some)] = is_open
+        if closed := self.skipped | self._answered_roughly:
+            open_[questions.about(sorted(closed))] = False
         if self.setup.plan.by_cell:
             open_[questions.known_cells(self.version.known)] = False
         return open_
@@ -315,11 +328,21 @@ class SessionView:
     @cached_property
     def _answered_roughly(self) -> frozenset[int]:
         """The rows of which all cells are known, but not all of them exactly."""
-        return frozenset(
-            row
-            for row, one in self.version.known.items()
-            if one.ranges and all(start in one.narrowing for start, _ in self.cells(row).values())
-        )
+        return frozenset(row for row in self.version.known if self._is_roughly_answered(row))
+
+    def _is_roughly_answered(self, row: int) -> bool:
+        one = self.known_of(row)
+        if not one.ranges:
+            return False
+        narrowing = one.narrowing
+        return all(start in narrowing for start, _ in self.cells(row).values())
+
+    def _can_ask(self, number: int) -> bool:
+        """As in `askable`, of one question about a whole row."""
+        row = int(self.questions.row[number])
+        known = row in self._board.ground.told
+        left = self._board.ground.count(row) > 1 if known else self.setup.open_at_start[number]
+        return bool(left) and row not in self.skipped and not self._is_roughly_answered(row)
 
     @property
     def open_rows(self) -> Ints:
@@ -333,7 +356,14 @@ class SessionView:
     @cached_property
     def best(self) -> int:
         """The number of the question to ask now; -1 if none is worth asking."""
+        if self._most_gain >= 0:
+            return self._most_gain
         return pick(self.setup.plan, self.situation, self.askable, self._board)
+
+    @cached_property
+    def _most_gain(self) -> int:
+        """The same if it is the question with the largest gain; else -1."""
+        return most_gain(self.setup.plan, self.situation, self._can_ask)
 
     @cached_property
     def situation(self) -> Situation:
@@ -356,8 +386,8 @@ class SessionView:
 
     def question(self, row: int) -> Question:
         """The question about a whole row, out of order; also one that has been answered."""
-        gain = float(self.question_gains[self.questions.about([row])].max(initial=0.0))
-        return question_about(self.setup.subject, self._board, row, None, self.known_of(row), gain)
+        gain = self.gain_of(self.questions.about_row(row))
+        return Question(row, None, gain, self._board, self.setup.subject, self.known_of(row))
 
     def next_questions(self, n: int) -> list[Question]:
         """The next n questions, about different rows, for several people at once.
@@ -366,8 +396,10 @@ class SessionView:
         """
         if self.stopped is not None:
             return []
-        board, askable = self._board, self.askable.copy()
         found = [self.question_at(self.best)]
+        if n == 1:
+            return found
+        board, askable = self._board, self.askable.copy()
         while len(found) < n:
             board = self._supposed(board, found[-1])
             askable &= self.questions.row != found[-1].row
@@ -405,7 +437,7 @@ class SessionView:
             return f"the budget of {answers} is spent"
         if self.settled_share >= limits.target_share:
             return f"{limits.target_share:.4g} or more of the validation points are {self._promise}"
-        if not self.askable.any():
+        if self._most_gain < 0 and not self.askable.any():
             roughly = ", answered roughly" if self._answered_roughly else ""
             return f"every row with holes is cleaned{roughly} or skipped"
         if limits.min_gain > 0 and self.question_gains[self.askable].max() < limits.min_gain:
@@ -440,21 +472,17 @@ class SessionView:
         return Situation(
             row=self.questions.row,
             column=self.questions.column,
-            gain=self.gains_on(board),
             cost=self.setup.cost,
             order=self.setup.order_of_questions,
-            certain_share=board.certain_share,
             n_answers=len(self.history),
-            settled_share=board.settled_share,
-            points=board.point_gains(self.questions.numbers),
+            numbers=self.questions.numbers,
             board=board,
         )
 
     def _question(self, board: Board, place: int) -> Question:
         row, column = int(self.questions.row[place]), self.questions.column[place]
-        gain = float(self.gains_on(board)[place])
-        known = self.known_of(row)
-        return question_about(self.setup.subject, self._board, row, column, known, gain)
+        gain = board.gain_at(self.questions.numbers, place)
+        return Question(row, column, gain, self._board, self.setup.subject, self.known_of(row))
 
     def _supposed(self, board: Board, question: Question) -> Board:
         """The board if the likeliest answer to a question is true."""
