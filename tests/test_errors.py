@@ -12,6 +12,7 @@ from cpclean.errors import (
     TableError,
     TableWarning,
     UnknownRowError,
+    near,
 )
 
 
@@ -40,3 +41,18 @@ def test_a_warning_says_what_it_is_about() -> None:
     warning = TableWarning("a is rounded.", "Drop it.", field="kinds", column="a")
     assert str(pickle.loads(pickle.dumps(warning))) == str(warning) == "a is rounded. Drop it."
     assert (warning.field, warning.column) == ("kinds", "a")
+
+
+@pytest.mark.parametrize(("name", "meant"), [
+    ("takeup", "takeup_survey"),
+    ("survey", "takeup_survey"),
+    ("Takeup", "takeup_survey"),
+    ("vilage", "village"),
+])  # fmt: skip
+def test_a_name_that_was_meant(name: str, meant: str) -> None:
+    assert near(name, ["takeup_survey", "village", "age"]) == f"Did you mean {meant!r}?"
+
+
+@pytest.mark.parametrize("name", ["ge", "take", "zebra"])
+def test_a_name_that_could_be_several_is_not_guessed(name: str) -> None:
+    assert near(name, ["takeup_one", "takeup_other", "village"]) == ""

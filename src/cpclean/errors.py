@@ -95,6 +95,10 @@ class AnswerError(CPCleanError, ValueError):
     """An answer about a row cannot be taken; the session stays as it was."""
 
 
+class NotGatheredError(AnswerError):
+    """After an answer, rows of files may matter that are not at hand."""
+
+
 class UnknownRowError(CPCleanError, KeyError):
     """A row or candidate was named that the data does not have."""
 
@@ -141,6 +145,10 @@ def offenders(found: Iterable[object], limit: int = 3) -> str:
     return text if len(shown) <= limit else f"{text} and {len(shown) - limit} more"
 
 
+# A name of fewer letters is in too many others.
+_BEGINNING = 3
+
+
 def near(name: str, names: Iterable[str]) -> str:
     """What somebody may have meant who misspelt a name, as a question; "" if nothing is like it.
 
@@ -152,7 +160,12 @@ def near(name: str, names: Iterable[str]) -> str:
     plain: dict[str, str] = {}
     for one in names:
         plain.setdefault(_letters(one), one)
-    found = get_close_matches(_letters(name), list(plain), n=1, cutoff=0.7)
+    letters = _letters(name)
+    found = get_close_matches(letters, list(plain), n=1, cutoff=0.7)
+    if not found and len(letters) >= _BEGINNING:  # the one that begins with it, or in which it is
+        begun = [one for one in plain if one.startswith(letters)]
+        found = begun or [one for one in plain if letters in one]
+        found = found if len(found) == 1 else []
     return f"Did you mean {plain[found[0]]!r}?" if found else ""
 
 

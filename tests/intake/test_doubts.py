@@ -35,6 +35,7 @@ def test_numbers_that_stand_for_nothing(values: list, named: str) -> None:
     [*WEIGHTS, 99, 99],  # somebody may weigh that much
     [n % 9 for n in range(200)],  # counts begin with 0
     [0, 1] * 50,
+    [*(0.06 + n / 300 for n in range(200)), *[0] * 30],  # a share of nobody is a share
     [0, 100, 200, 300, 400, 500, 600] * 10,
     [*(10 ** RNG.normal(3, 1, 200)).round(2).tolist(), *[0] * 100],  # most people gain nothing
     RNG.normal(0, 1, 200).tolist(),
@@ -79,3 +80,25 @@ def test_holes_that_depend_on_the_label() -> None:
     (told,) = about([None if n % 4 == 0 else n * 0.37 for n in range(100)], labels)
     assert "is missing in 50% of the rows with label 'yes' and in 0% of the others" in told
     assert about([None if n % 5 == 0 else n * 0.37 for n in range(100)], labels) == []
+
+
+def test_holes_that_say_the_label() -> None:
+    labels = ["alive", "dead"] * 60
+    causes = [None if one == "alive" else f"cause {n % 7}" for n, one in enumerate(labels)]
+    (told,) = about(causes, labels)
+    assert told.startswith(
+        "column 'c' says the label by being missing: in 100% of the rows with label 'alive' and in "
+        "0% of the others."
+    )
+    assert told.endswith("If it is known only once the label is, leave it out: --drop c.")
+    causes[1] = None  # of somebody who is dead
+    (told,) = about(causes, labels)
+    assert "and in 2% of the others" in told
+
+
+def test_a_share_of_nearly_all_is_not_called_all() -> None:
+    labels = ["alive", "dead"] * 400
+    causes = [None if one == "alive" else f"cause {n % 7}" for n, one in enumerate(labels)]
+    causes[0], causes[1] = "cause 1", None
+    (told,) = about(causes, labels)
+    assert "in more than 99% of the rows with label 'alive' and in less than 1% of the" in told

@@ -88,7 +88,7 @@ def test_formats(files: dict[str, str], opened: Counter[str], suffix: str) -> No
         packed = gzip.compress(content) if suffix.endswith(".gz") else content
         Path(f"t{suffix}").write_bytes(packed)
     opened.clear()
-    run("clean", f"t{suffix}", "--label", "y", said="1\nq\n")
+    run("clean", f"t{suffix}", "--label", "y", said="age=41\nq\n")
     assert opened[f"t{suffix}"] == 1
     made = Path(f"t.cleaned{suffix}")
     read = {".parquet": pd.read_parquet, ".xlsx": pd.read_excel}.get(suffix)

@@ -37,8 +37,6 @@ def test_the_content_is_fetched_once() -> None:
     assert file.read(layout)["age"].tolist()[0] == 1.5
     assert file.read(Layout(";"))["age"].tolist()[0] == "1,5"
     assert file.text(layout) == TextFile(TEXT, ";", "utf-8", ",", ".csv")
-    assert file.has_lines(2)
-    assert not file.has_lines(3)
     assert fetched == [1]
 
 

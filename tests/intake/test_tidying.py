@@ -174,6 +174,15 @@ def test_suspects_keep_their_value_as_a_candidate() -> None:
     assert doubted.task.table.holes[:, 0].tolist() == [False] * 30 + [True]
 
 
+def test_values_that_no_cell_has_are_named() -> None:
+    content = lines("-999,male,no")
+    found = opened(content, nothing=(("size", "-99"), ("size", "-999")))
+    assert "no cell of column 'size' is '-99', so nothing is done about it" in words(found)
+    assert "is '-999'" not in words(found)
+    found = opened(content, suspects=(("sex", "mail"),))
+    assert "no cell of column 'sex' is 'mail'" in words(found)
+
+
 def test_spellings_become_one() -> None:
     found = opened(
         lines("33,MALE,no", "34,male ,yes"), points="size,sex\n33, Male\n", fold=("sex",)

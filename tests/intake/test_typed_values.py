@@ -9,7 +9,7 @@ from cpclean import IncompleteTable
 from cpclean.cli.typed_cells import typed_values as in_terminal
 from cpclean.errors import AnswerError
 from cpclean.intake.typed_values import LONGEST_TYPED
-from cpclean.web.desk.cell_views import typed_values as on_page
+from cpclean.intake.typed_values import values_typed as on_page
 
 FRAME = pd.DataFrame(
     {

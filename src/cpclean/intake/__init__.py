@@ -10,9 +10,11 @@
     notes, remarks, doubts              what there is to say about a file
     saying, sentences, doubt_sentences  how it is said to each reader
     typed_values, typed_repairs         values and candidates that a person types
+    plausible                           typed values that are asked back
     cleaned_files                       the cleaned files of a table that is larger than memory
     spreadsheets                        text files without what looks like a formula
     textfile, writing, cleaned          the cleaned table, with every other byte as it was
+    file_lines                          on which line of its file a row begins
 
 The commands and the page both come this way.
 """

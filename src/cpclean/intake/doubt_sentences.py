@@ -45,13 +45,24 @@ DOUBTED: dict[str, Saying] = {
         field="drop",
     ),
     "holes_of_labels": everywhere(
-        "column {column!r} is missing in {own:.0%} of the rows with label {label!r} and in "
-        "{rest:.0%} of the others: that it is missing says something about the label, which no "
+        "column {column!r} is missing in {own} of the rows with label {label!r} and in "
+        "{rest} of the others: that it is missing says something about the label, which no "
         "filled value can say.",
         "If new rows will have such holes, too, a column that says whether it is missing may help.",
     ),
+    "holes_tell_label": Saying(
+        "column {column!r} says the label by being missing: in {own} of the rows with label "
+        "{label!r} and in {rest} of the others.",
+        f"{_TELL}.",
+        f"{_TELL}: --drop {{column:sh}}.",
+        f"{_TELL}.",
+        field="drop",
+    ),
     "no_such_column": everywhere(
         "there is no column {column!r}; the columns are {names}.", "{near}", field="columns"
+    ),
+    "no_such_cell": everywhere(
+        "no cell of column {column!r} is {value!r}, so nothing is done about it.", field="columns"
     ),
     "bins_text": everywhere(
         "the label column {column!r} has no numbers to put into ranges.", field="bins"

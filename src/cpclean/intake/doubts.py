@@ -33,6 +33,8 @@ _WORDS, _DIFFERENT = 4.0, 0.5
 _FEW, _ROWS = 20, 20
 # Holes depend on the label if their shares differ by so much, and by so many standard errors.
 _APART, _ERRORS = 0.1, 4.0
+# From here on they say the label by themselves.
+_TELLING = 0.95
 
 
 def doubts(columns: Iterable[Column], labels: Any = None) -> list[Note]:
@@ -93,6 +95,8 @@ def _stands_for_nothing(kind: str, value: float, others: Any) -> bool:
     if value == 0:
         gaps = float(np.median(np.diff(others)))
         nearest, usual = (low, np.median(others)) if low > 0 else (-high, -np.median(others))
+        if low > 0 and high <= 1:  # shares: none of something is as usual as some
+            return False
         return bool(nearest > _GAPS * gaps and nearest >= _FAR * usual)
     if value not in _SENTINELS:
         return False
@@ -176,6 +180,15 @@ def _holes_of_labels(column: Column, labels: Any) -> list[Note]:
             apart.append((gap, label, float(own.mean()), float(others.mean())))
     if not apart:
         return []
-    _, label, own_share, other_share = max(apart)
-    values = {"label": label, "own": own_share, "rest": other_share}
+    gap, label, own_share, other_share = max(apart)
+    values = {"label": label, "own": _share(own_share), "rest": _share(other_share)}
+    if gap >= _TELLING:
+        return [Note("holes_tell_label", column.name, values=values)]
     return [Note("holes_of_labels", column.name, values=values)]
+
+
+def _share(share: float) -> str:
+    """In whole percents; none and all are what they say."""
+    if 0 < share < 0.005:
+        return "less than 1%"
+    return "more than 99%" if 0.995 <= share < 1 else f"{share:.0%}"

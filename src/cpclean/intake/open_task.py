@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from cpclean.intake.checking import (
 )
 from cpclean.intake.choices import EASIER, Choices, ToPredict
 from cpclean.intake.cleaned import Original
+from cpclean.intake.file_lines import FileLines
 from cpclean.intake.notes import Note
 from cpclean.intake.predicting import RowsToPredict, as_classes, rows_to_predict
 from cpclean.intake.sentences import refusal
@@ -63,6 +65,11 @@ class Opened:
     notes: tuple[Remark, ...]
     held_out: bool
     in_space: Callable[[str], Task | None] = field(repr=False)
+
+    @cached_property
+    def lines(self) -> FileLines:
+        """On which line of the file each of its rows begins."""
+        return FileLines.of(self.original.text, len(self.original.frame), self.source.suffix)
 
 
 def read_whole(source: SourceFile, choices: Choices) -> Any:

@@ -22,7 +22,7 @@ _FILES = {
     "no_file": everywhere("there is no file {file}; the current folder is {folder!r}."),
     "no_address": everywhere("{file} cannot be fetched: {reason}."),
     "directory": everywhere("{file} is a directory; name a file in it."),
-    "suffix": everywhere("path must name a {usable}; got {file}."),
+    "suffix": everywhere("path must name a {usable}; got {file}.", f"{_SAVE}."),
     "empty": everywhere("{file} is empty: a table needs column names and rows."),
     "bomb": everywhere(
         "{file} unpacks to more than {limit}.",

@@ -128,13 +128,6 @@ class SourceFile:
         known = layout or Layout(usual_sep(suffix))
         return TextFile(self.plain, known.sep, known.encoding, known.decimal, suffix)
 
-    def has_lines(self, n_rows: int) -> bool:
-        """Whether every row is a line: row 0 is line 2 of the file, row 1 line 3, and so on."""
-        if self.suffix in (".csv", ".tsv"):
-            ends = self.content.count(b"\n") + (not self.content.endswith(b"\n"))
-            return ends == n_rows + 1
-        return self.suffix == ".xlsx"
-
     # -- as a table ----------------------------------------------------------------------------
 
     def read(

@@ -83,6 +83,11 @@ def tidied(frame: Any, choices: Choices) -> tuple[Any, list[Note], Tidying]:
     edges = _edges(made, choices) if choices.bins else ()
     numbers = frozenset(str(name) for name in made.select_dtypes("number").columns)
     done = Tidying(choices, numbers, spellings, edges)
+    notes += [
+        Note("no_such_cell", column=name, values={"value": text})
+        for name, text in (*choices.nothing, *choices.suspects)
+        if not cells(made, [(name, text)])
+    ]
     return done._finished(made), notes, done
 
 

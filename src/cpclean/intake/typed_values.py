@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
+from cpclean.data.between import Between
 from cpclean.data.columns import Column
+from cpclean.data.table import IncompleteTable
 from cpclean.data.values import NEEDS, typed_value
 from cpclean.errors import AnswerError, offenders
 
@@ -75,6 +77,46 @@ def check_missing(name: str, holes: Collection[str], row: str) -> None:
             f"{offenders(map(repr, holes), limit=8)}.",
             column=name,
         )
+
+
+def values_typed(
+    table: IncompleteTable,
+    number: Any,
+    holes: Collection[str],
+    typed: Mapping[str, Any],
+    decimal: str = ".",
+) -> dict[str, Any]:
+    """What a person typed for the missing cells of a row, without fields that were left empty.
+
+    Parameters
+    ----------
+    number : int or str
+        What people call the row.
+    holes : the columns that are missing in the row
+    typed : dict from column name to text, or to a value as JSON has it
+        A rough one is {"between": [low, high]}.
+    decimal : str
+        The decimal sign of the file.
+    """
+    found: dict[str, Any] = {}
+    for name, given in typed.items():
+        check_missing(str(name), holes, f"row {number}")
+        value = given.strip() if isinstance(given, str) else given
+        if value is not None and value != "":
+            column = table.columns[table.names.index(name)]
+            rough = Between.of(value)
+            if rough is None:
+                found[name] = cell_typed(column, value, decimal)
+            else:
+                ends = (rough.low, rough.high)
+                found[name] = Between(
+                    *(None if end is None else cell_typed(column, end, decimal) for end in ends)
+                )
+    if not found:
+        raise AnswerError(
+            f"no value was given for row {number}. Type one, choose a candidate, or skip the row."
+        )
+    return found
 
 
 def _unusable(column: Column, given: Any) -> AnswerError:
