@@ -153,6 +153,40 @@ def test_a_mean_that_is_rounded_down_reaches_its_share() -> None:
     assert (course.reach(0.5), course.reach(0.7), course.reach(0.75)) == (0, 1, None)
 
 
+def test_the_range_of_answers_to_go() -> None:
+    shares = np.zeros(1)
+
+    def more(*needed: int | None, since: int = 0) -> tuple[int, int] | None:
+        return Course(np.arange(1), shares, shares, shares, len(needed), needed).more(since)
+
+    assert more(100, 100, 100) == (70, 130)  # however alike runs are
+    low, high = more(80, 100, 120)
+    # Student's t: two degrees of freedom, one more run.
+    assert (low, high) == (int(100 - 1.886 * 20 * (4 / 3) ** 0.5), -int(-100 - 43.6) + 1)
+    assert more(80, 100, 120, since=50) == (low - 50, high - 50)
+    assert more(80, 100, 120, since=500) == (1, 1)
+    assert more(80, None, 120) is None
+    assert more(80) is None
+
+
+@pytest.mark.slow
+def test_the_range_holds_in_four_of_five_sessions() -> None:
+    """As benchmarks/forecasts.py measures it on more tables: answers come from the truth."""
+    from cpclean.experiments.fresh import Sizes, fresh_space, generated_table
+
+    right = []
+    for seed in range(12):
+        space = fresh_space(
+            generated_table("mixed"), "important", seed, Sizes(train=70, val=20, test=20)
+        )
+        session = CleaningSession(
+            space.table.dataset, space.X_val, 3, "roots", gains_by="uniform", random_state=seed
+        )
+        low, high = expected(session, 5, seconds=60).more()
+        right.append(low <= len(simulate(session, space.truth, progress=False)) <= high)
+    assert sum(right) >= 9, right
+
+
 def test_a_forecast_is_about_settled_points(session, tables):
     own = CleaningSession(session.view.table, tables[2], sure=0.8)
     course = expected(own, n_runs=2, seconds=60)

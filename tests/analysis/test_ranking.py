@@ -9,7 +9,7 @@ from analysis.samples import random_table
 from cleaning.small import problem
 from slow_cases import rest_slow
 
-from cpclean import CleaningSession, IncompleteDataset
+from cpclean import CleaningSession, IncompleteDataset, IncompleteTable
 from cpclean.analysis.ranking import gains_in_words, ranking, row_gains, rows_to_ask
 from cpclean.errors import UnknownRowError
 
@@ -123,6 +123,20 @@ def test_what_is_skipped_or_known_is_not_ranked() -> None:
     left = [(one.row, one.column) for one in ranking(session)]
     assert skipped not in [row for row, _ in left]
     assert (known, cell) not in left
+
+
+def test_rows_carry_what_the_frame_calls_them() -> None:
+    frame = pd.DataFrame({"size": [1, None, None, 8, 9], "age": 2}, index=list("abcde"))
+    table = IncompleteTable(frame, label=["s", "s", "s", "l", "l"])
+    session = CleaningSession(table, pd.DataFrame({"size": [5, 7], "age": 2}), n_neighbors=1)
+    assert {one.row: one.frame_row for one in ranking(session)} == {1: "b", 2: "c"}
+    assert row_gains(session, 1)[0].name == "row 1 (in the frame: b)"
+    assert [one.frame_row for one in session.ask(2)] == [
+        session.frame_row(one.row) for one in session.ask(2)
+    ]
+    plain = CleaningSession(table.dataset, [[0.5], [0.9]], n_neighbors=1)
+    assert all(one.frame_row == one.row for one in ranking(plain))
+    assert row_gains(plain, 1)[0].name == "row 1"
 
 
 def test_gains_of_rows_and_their_share_of_the_doubt() -> None:

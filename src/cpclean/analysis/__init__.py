@@ -1,6 +1,7 @@
 """What it means: facts, advice, reasons, rankings and forecasts.
 
     summary, advice           does missingness matter, and what to do about it
+    next_step                 the cheapest thing to do next
     missing, column_effects   where the holes are, and which columns matter
     column_fills              a column filled with values drawn from the prior
     predictions               how certain, how open and how right

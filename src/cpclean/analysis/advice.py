@@ -17,6 +17,8 @@ FEW = 0.5
 # A column that settles this share of what is open matters most; below the other, hardly at all.
 MOST = 0.5
 LITTLE = 0.1
+# If so many of the rows with holes help, the others are not worth a word.
+NEARLY_EVERY = 0.9
 # A vote that beats the most frequent label by less has hardly learnt anything.
 HARDLY = 0.02
 
@@ -75,9 +77,8 @@ def _about_certainty(facts: Summary, effects: Sequence[ColumnEffect]) -> Iterato
     elif share < FEW:
         yield (
             f"Most predictions, {uncertain:,} of {facts.points:,}, depend on what is missing. "
-            "A few answers will not settle that: clean whole columns, narrow down what a hole "
-            "might hold, or try whether the predictions are as good without a column that is "
-            "mostly empty."
+            "A few answers will not settle that: clean whole columns, or narrow down what a hole "
+            "might hold."
         )
     else:
         depend = "depends" if uncertain == 1 else "depend"
@@ -101,33 +102,41 @@ def _about_sure(facts: Summary, uncertain: int) -> str:
 
 
 def _about_rows(facts: Summary) -> Iterator[str]:
-    if 0 < facts.rows_that_help < facts.rows_with_holes:
+    if 0 < facts.rows_that_help < NEARLY_EVERY * facts.rows_with_holes:
         yield (
             f"Only {facts.rows_that_help:,} of the {facts.rows_with_holes:,} rows with holes "
             f"{'is' if facts.rows_that_help == 1 else 'are'} expected to help these predictions; "
             "the others can stay as they are."
         )
     if facts.first_rows and facts.mean_entropy > 0:
-        share = min(facts.expected_fall / facts.mean_entropy, 1.0)
         names, many = list(map(str, facts.first_rows)), len(facts.first_rows)
-        rows = f"row {names[0]}" if many == 1 else f"rows {listed(names[:3])}"
-        if many > 3:
-            rows = f"the first {many} rows ({', '.join(names[:3])}, ...)"
-        yield f"Cleaning {rows} is expected to remove {_about(share)} of the doubt."
+        rows = f"rows {listed(names)}" if many <= 3 else f"rows {', '.join(names[:3])}, ...,"
+        rows = f"row {names[0]}" if many == 1 else rows
+        if lines := list(map(str, facts.first_lines)):
+            rows = rows.removesuffix(",")
+            more = ", ..." if many > 3 else ""
+            rows += f" (line{'' if many == 1 else 's'} {', '.join(lines[:3])}{more} of the file)"
+        what = f"An answer about {rows} is" if many == 1 else f"{many} answers about {rows} are"
+        yield f"{what} expected to remove {_about(removed(facts))} of the doubt."
+
+
+def removed(facts: Summary) -> float:
+    """The share of the doubt that answers about the first rows are expected to remove."""
+    if not facts.first_rows or facts.mean_entropy <= 0:
+        return 0.0
+    return min(facts.expected_fall / facts.mean_entropy, 1.0)
 
 
 def _about_columns(facts: Summary, effects: Sequence[ColumnEffect]) -> Iterator[str]:
     with_holes = [one for one in effects if one.holes]
     if len(with_holes) < 2:
         return
-    best = max(with_holes, key=lambda one: one.certain_if_clean)
-    settled = (best.certain_if_clean - facts.certain_share) / (1 - facts.certain_share)
+    best, settled = best_column(facts, with_holes)
     share = (about_percent if best.sample else percent)(best.certain_if_clean)
     what = "completions" if facts.points_with_holes else "predictions"
     then = f"if it alone were clean, {share} of the {what} would be certain"
     if facts.until_sure:
-        best = max(with_holes, key=lambda one: one.settled_if_clean)
-        settled, n_open = best.settled_if_clean, facts.unsettled
+        n_open = facts.unsettled
         then = (
             f"if it alone were clean, about {best.of_open(n_open):,} of the {n_open:,} open "
             f"predictions would be settled: {promise(facts.sure_level)}"
@@ -140,15 +149,36 @@ def _about_columns(facts: Summary, effects: Sequence[ColumnEffect]) -> Iterator[
         yield f"Of the columns, {best.name!r} matters most: {then}."
 
 
+def best_column(facts: Summary, with_holes: Sequence[ColumnEffect]) -> tuple[ColumnEffect, float]:
+    """The column that settles most if it alone is clean, and the share of what is open."""
+    if facts.until_sure:
+        best = max(with_holes, key=lambda one: one.settled_if_clean)
+        return best, best.settled_if_clean
+    best = max(with_holes, key=lambda one: one.certain_if_clean)
+    return best, (best.certain_if_clean - facts.certain_share) / (1 - facts.certain_share)
+
+
+def says_little(facts: Summary) -> bool:
+    """Whether the vote is hardly better than the most frequent label."""
+    if facts.accuracy is None or facts.majority is None:
+        return False
+    return facts.accuracy < facts.majority + HARDLY
+
+
+def could_say_more(facts: Summary) -> bool:
+    """Whether it might be better if what is open were all right."""
+    assert facts.accuracy is not None
+    assert facts.majority is not None
+    return facts.accuracy + 1 - facts.certain / facts.points >= facts.majority + HARDLY
+
+
 def _about_accuracy(facts: Summary) -> Iterator[str]:
     if facts.accuracy is None or facts.majority is None:
         return
     right = f"The vote over all worlds is right for {percent(facts.accuracy)} of the points"
-    hardly_better = facts.majority + HARDLY
-    if facts.accuracy < hardly_better:
-        # Even if what is open were all right.
-        most = facts.accuracy + 1 - facts.certain / facts.points
-        when = "whatever the holes hold" if most < hardly_better else "as long as it has its holes"
+    if says_little(facts):
+        more = could_say_more(facts)
+        when = "as long as it has its holes" if more else "whatever the holes hold"
         yield (
             f"{right}, and always predicting the most frequent label for "
             f"{percent(facts.majority)}: {when}, the table says little about the label."

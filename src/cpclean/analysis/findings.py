@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cpclean.analysis.advice import advice
@@ -13,6 +13,7 @@ from cpclean.analysis.draw_errors import draws_note
 from cpclean.analysis.forecast import Comparison, Course, compared, expected
 from cpclean.analysis.looking_back import looking_back
 from cpclean.analysis.missing import Missing, missing
+from cpclean.analysis.next_step import next_step
 from cpclean.analysis.predictions import Accuracy, Predictions, accuracy
 from cpclean.analysis.ranking import RowGain, gains_of
 from cpclean.analysis.reasons import Reason, reasons
@@ -30,6 +31,25 @@ MOST_GAINS = 15  # rows whose gains are compared
 
 
 @dataclass(frozen=True)
+class Aside:
+    """What is known about a table besides what a session can tell.
+
+    Attributes
+    ----------
+    beside : dict from name to accuracy
+        Of other models on the same rows, as `accuracies_beside` finds them.
+    remarks : sequence of str
+        Sentences about columns that may not mean what they say.
+    telling : sequence of str
+        Columns that say the label by themselves.
+    """
+
+    beside: Mapping[str, float] = field(default_factory=dict)
+    remarks: Sequence[str] = ()
+    telling: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
 class Scope:
     """What to look at, and for how long; see `cpclean.report.report`."""
 
@@ -41,6 +61,7 @@ class Scope:
     random_state: int = 0
     progress: Progress | None = None
     point_names: Sequence[Any] | None = None
+    aside: Aside = field(default_factory=Aside)
 
 
 @dataclass(frozen=True)
@@ -164,7 +185,7 @@ def findings(session: CleaningSession, scope: Scope | None = None) -> Findings:
     back = looking_back(session, progress=_told(step))
     return Findings(
         verdict=verdict(found, course, view.data),
-        advice=_advice(session, effects, names),
+        advice=_advice(session, effects, scope),
         numbers=key_numbers(found, course, view.data, right),
         columns=[] if table is None else table.report,
         n_columns=view.data.n_features if table is None else len(table.names),
@@ -210,18 +231,18 @@ def _told(step: Progress) -> Callable[[str, float], None]:
     return follow
 
 
-def _advice(
-    session: CleaningSession, effects: Sequence[ColumnEffect], names: Sequence[Any] | None
-) -> list[str]:
+def _advice(session: CleaningSession, effects: Sequence[ColumnEffect], scope: Scope) -> list[str]:
     """What to do, in words; rows are called as the reader calls them."""
     if session.view.table is None:
         return []
     found = summary(session)
     if session.history:  # of accuracy it speaks as it is before any cleaning
         found = replace(found, accuracy=None)
-    if names is not None:
+    if (names := scope.row_names) is not None:
         found = replace(found, first_rows=tuple(names[row] for row in found.first_rows))
-    return advice(found, effects)
+    aside = scope.aside
+    step = next_step(found, effects, aside.telling)
+    return [*advice(found, effects, aside.beside), *aside.remarks, *([step] if step else [])]
 
 
 def _completions(view: SessionView) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +40,8 @@ class Ranked:
     score : float
         What the order is by: the score of the session's strategy, or the gain if that does not go
         by gain. 0 where there is nothing to gain.
+    frame_row
+        What the frame calls the row, as `CleaningSession.frame_row` says it.
     """
 
     row: int
@@ -48,6 +50,7 @@ class Ranked:
     candidates: int
     holes: tuple[str, ...]
     score: float
+    frame_row: Any
 
 
 @dataclass(frozen=True)
@@ -101,6 +104,7 @@ def ranking(session: CleaningSession) -> list[Ranked]:
             _candidates(view, row, number),
             tuple(view.cells(row)),
             float(scores[number]),
+            view.frame_row(row),
         )
         for number in _best_first(scores, view.askable, names).tolist()
     ]
@@ -137,7 +141,14 @@ def rows_to_ask(session: CleaningSession) -> list[int]:
 def row_gains(session: CleaningSession, n: int) -> list[RowGain]:
     """The n rows whose cleaning is expected to bring most."""
     view = session.view
-    return gains_of(view.best_questions(n), view.mean_entropy)
+    questions = view.best_questions(n)
+    names = {one.row: _with_own(one.row, one.frame_row) for one in questions}
+    return gains_of(questions, view.mean_entropy, names)
+
+
+def _with_own(row: int, own: Any) -> str:
+    """A row's number, and what the frame calls it if that differs."""
+    return f"{row}" if own == row else f"{row} (in the frame: {own})"
 
 
 def gains_in_words(gains: Sequence[RowGain]) -> str:
@@ -151,7 +162,9 @@ def gains_in_words(gains: Sequence[RowGain]) -> str:
 
 
 def gains_of(
-    questions: Sequence[Question], entropy: float, row_names: Sequence[Any] | None = None
+    questions: Sequence[Question],
+    entropy: float,
+    row_names: Sequence[Any] | Mapping[int, Any] | None = None,
 ) -> list[RowGain]:
     """What the answers to questions are expected to bring, beside the mean entropy now."""
     return [

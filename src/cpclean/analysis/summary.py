@@ -12,9 +12,8 @@ from cpclean.analysis.certain_words import Standing
 from cpclean.cleaning.session import CleaningSession
 from cpclean.errors import CPCleanError
 
-# How many questions ahead a summary looks. If rows are represented by draws, fewer: each question
-# takes another look at all draws around all points.
-AHEAD, AHEAD_OF_DRAWS = 10, 5
+# How many questions ahead a summary looks.
+AHEAD = 10
 # A gain that is only the rounding of sums, in nats.
 NOTHING = 1e-12
 
@@ -48,8 +47,9 @@ class Summary:
     rows_that_help : int
         Rows whose cleaning is expected to take something from the mean entropy.
     first_rows : tuple of int
-        The rows that would be asked for first, at most ten, or five if rows are represented by
-        draws, and none that brings nothing.
+        The rows that would be asked for first, at most ten, and none that brings nothing.
+    first_lines : tuple of int
+        On which lines of their file these begin; empty where that is not known.
     expected_fall : float
         What these together are expected to take from the mean entropy, roughly: each gain is the
         one expected if the likeliest candidates of the rows before it turn out to be true.
@@ -87,6 +87,7 @@ class Summary:
     settled: int
     settled_share: float
     until_sure: bool
+    first_lines: tuple[int, ...] = ()
 
     @property
     def unsettled(self) -> int:
@@ -122,7 +123,7 @@ def summary(session: CleaningSession) -> Summary:
     table = session.view.table
     if table is None:
         raise CPCleanError("a summary is about a table; this session cleans a dataset.")
-    asked = session.ask(AHEAD if session.data.is_exact else AHEAD_OF_DRAWS)
+    asked = session.ask(AHEAD)
     ahead = [question for question in asked if question.gain > NOTHING]
     known, usual, counts = session.y_val, usual_label(session), table.counts
     return Summary(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cpclean.data.large_counts import count_text
@@ -92,7 +92,7 @@ def small(number: float) -> str:
     return f"{number:.2g}"
 
 
-def row_name(row: int, row_names: Sequence[Any] | None) -> str:
+def row_name(row: int, row_names: Sequence[Any] | Mapping[int, Any] | None) -> str:
     """A row as the reader knows it.
 
     >>> row_name(1, None), row_name(1, ["Ann", "Bob"])

@@ -14,7 +14,7 @@ from typing import Any
 
 from cpclean.analysis.certain_words import level_words
 from cpclean.analysis.course_words import comparison_in_numbers, course_in_words
-from cpclean.analysis.findings import Findings, Progress, Scope, findings
+from cpclean.analysis.findings import Aside, Findings, Progress, Scope, findings
 from cpclean.analysis.space_words import GIVEN_THE_SPACE
 from cpclean.analysis.trust_words import TrustFindings
 from cpclean.analysis.words import count, percent, shown, small
@@ -57,6 +57,7 @@ def report(
     settings: Mapping[str, Any] | None = None,
     trust: TrustFindings | None = None,
     command: str | None = None,
+    aside: Aside | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """What the holes of a table mean for predictions, as one self-contained HTML page.
@@ -101,6 +102,9 @@ def report(
     command : str, optional
         The command that makes such a page; by default what to write in Python. If it is empty,
         there is no such button.
+    aside : Aside, optional
+        What else is known about the table, such as how accurate other models are on the same rows;
+        for the advice.
     progress : function of a text, optional
         Called before each step that takes a while.
 
@@ -127,7 +131,8 @@ def report(
         if truth is not None and len(truth) == len(order):  # else it is refused
             truth = rows_of(truth, order)
     start = time.perf_counter()
-    scope = Scope(n_rows, row_names, truth, n_random, seconds, random_state, progress, point_names)
+    scope = Scope(n_rows, row_names, truth, n_random, seconds, random_state, progress, point_names,
+                  aside or Aside())  # fmt: skip
     found = findings(session, scope)
     contents = Contents(
         title or "A table with holes",

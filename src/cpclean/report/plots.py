@@ -6,7 +6,7 @@ and no information is in the colour alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from cpclean.analysis.column_effects import ColumnEffect
@@ -29,7 +29,7 @@ from cpclean.report.pictures import Picture
 
 
 def plot_certainty(
-    progress: CleaningSession | Sequence[Record],
+    progress: SessionLooks | Sequence[Record],
     *,
     ahead: bool = True,
     truth: Any = None,
@@ -46,7 +46,8 @@ def plot_certainty(
     Parameters
     ----------
     progress : CleaningSession, or its history
-        A history is drawn as it is; a forecast needs a session.
+        A history is drawn as it is, as is that of a session over files; a forecast needs a
+        session over a table in memory.
     ahead : bool
         Whether to add a forecast: copies of the session go on asking, and answers are drawn from
         the prior. The band runs from the lowest to the highest of the runs.
@@ -74,7 +75,8 @@ def plot_certainty(
     ['so far', 'expected from here (mean of 3 runs)']
     """
     if not isinstance(progress, CleaningSession):
-        return _shown(compose.certainty(_checked_history(progress)), dark=dark)
+        history = progress.history if isinstance(progress, SessionLooks) else progress
+        return _shown(compose.certainty(_checked_history(history)), dark=dark)
     session = progress
     course = comparison = None
     if ahead:
@@ -168,7 +170,7 @@ def _shown(*pictures: Picture, dark: bool) -> Any:
 
 
 def _checked_history(history: Any) -> list[Record]:
-    records = list(history)
+    records = list(history) if isinstance(history, Iterable) else [history]
     if not all(isinstance(record, Record) for record in records):
         raise CPCleanError(
             "plot_certainty takes a CleaningSession or its history, a list of records; got "

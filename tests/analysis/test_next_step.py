@@ -1,0 +1,47 @@
+"""The cheapest next step, one sentence for each kind of table."""
+
+from dataclasses import replace
+
+import pytest
+
+from cpclean.analysis.column_effects import ColumnEffect
+from cpclean.analysis.next_step import next_step
+from cpclean.analysis.summary import Summary
+
+FACTS = Summary(
+    rows=100, columns=4, rows_with_holes=20, cells_missing=30, worlds="10^20.0", points=50,
+    points_with_holes=0, certain=35, certain_share=0.7, mean_entropy=0.1, accuracy=0.8,
+    majority=0.5, rows_that_help=12,
+    first_rows=(4, 7, 9, 11), expected_fall=0.04, sure=0, open=15, sure_level=0.95,
+    sure_share=0.7, settled=35, settled_share=0.7, until_sure=False,
+)  # fmt: skip
+DECIDES = ColumnEffect("size", "numeric", 5, 0.95, 0.9, 1.0)
+HARDLY = ColumnEffect("size", "numeric", 5, 0.71, 0.7, 0.72)
+
+
+@pytest.mark.parametrize(("changes", "effects", "told"), [
+    ({"certain": 50, "settled": 50, "open": 0}, [], "none; use the table as it is."),
+    ({"sure": 15, "open": 0}, [], "none, if 95% sure is enough; otherwise, answer."),
+    ({}, [], "give these 4 answers."),
+    ({"first_rows": (4,)}, [], "give this answer."),
+    ({"expected_fall": 0.01}, [DECIDES], "find out column 'size', if many rows can be had at once"),
+    ({"expected_fall": 0.01}, [HARDLY], "use what is certain or 95% sure, and treat the rest with"),
+    ({"expected_fall": 0.01, "certain": 9, "settled": 9, "open": 41}, [HARDLY],
+     "narrow down what a hole might hold, or use another model;"),
+    ({"accuracy": 0.5, "certain": 50, "settled": 50, "open": 0}, [],
+     "look for columns that say more about the label; no answer can do that."),
+    ({"accuracy": 0.5}, [], "give these 4 answers."),  # what is open may be right then
+])  # fmt: skip
+def test_the_step(changes: dict, effects: list, told: str) -> None:
+    said = next_step(replace(FACTS, **changes), effects)
+    assert said is not None
+    assert said.startswith(f"Cheapest next step: {told}")
+
+
+def test_no_step_without_holes() -> None:
+    assert next_step(replace(FACTS, cells_missing=0)) is None
+
+
+def test_a_column_that_says_the_label_comes_first() -> None:
+    said = next_step(replace(FACTS, certain=50, settled=50), [DECIDES], ["chapter"])
+    assert said == "Cheapest next step: find out whether 'chapter' is known before the label is."
