@@ -118,14 +118,14 @@ def test_a_run_is_printed_and_resumed(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(space_choices, "GENERATED", ("numbers",))
     monkeypatch.setattr(refits, "MOMENTS", (0.1, 0.5))
     console = Console(file=io.StringIO())
-    text, finished = space_choices.reproduce(None, tmp_path, console)
+    text, finished = space_choices.reproduce(None, tmp_path, True, console)
     assert finished
     assert f"|  | {USUAL} | 0." in text
     assert "| trees | 5 | " in text
     assert "| numbers | 50% | 0." in text
     assert (tmp_path / "spaces.md").read_text() == text
     monkeypatch.setattr(space_choices, "answer", None)  # nothing is measured again
-    assert space_choices.reproduce(None, tmp_path, console) == (text, True)
+    assert space_choices.reproduce(None, tmp_path, True, console) == (text, True)
 
 
 def test_differences_have_the_error_of_pairs() -> None:

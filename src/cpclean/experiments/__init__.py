@@ -9,6 +9,7 @@
     all_spaces, spaces, space_files             the published datasets
     fresh, inject                               tables with injected holes
     measures, markdown                          accuracies and gaps; tables of results
+    few_rows, durations                         a data folder in small; how long measuring takes
     jobs, store                                 long runs in several processes, saved cell by cell
 
 `cpclean reproduce` runs them.

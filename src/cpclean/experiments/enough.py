@@ -72,10 +72,8 @@ def reproduce(
     folder: Path | None, out: Path, quick: bool, console: Console, n_jobs: int = 1
 ) -> tuple[str, bool]:
     """Measure, write CSV and pictures; tables in Markdown, and whether they are complete."""
-    if quick:
-        folder = None
     table_names(folder)  # before anything is saved: a folder may lack the data
-    sizes = QUICK if folder is None else USUAL
+    sizes = QUICK if quick else USUAL
     settings = with_versions(_settings(folder, sizes))
     parts = {
         "sure_rows": (

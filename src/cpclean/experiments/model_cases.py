@@ -34,6 +34,7 @@ REAL = {
     "BabyProduct": TableFile("BabyProduct/dirty.csv", "class"),
 }
 BUNDLED = ("breast_cancer", "wine", "iris", "digits")
+SMALLEST = ("wine", "iris")
 SPACES = ("Supreme", "Bank", "Puma")  # published, with columns of numbers only
 GENERATED = {"numbers": "random", "mixed": "high"}
 
@@ -71,8 +72,13 @@ class Case:
         return IncompleteTable(self.X_train, self.y_train, repairs, space=space)
 
 
-def case_keys(folder: Path | None, seeds: int) -> Iterator[Key]:
-    """The keys of all cases; without a data folder, of small generated tables."""
+def case_keys(folder: Path | None, seeds: int, quick: bool = False) -> Iterator[Key]:
+    """The keys of all cases; without a data folder, of small generated tables.
+
+    Quickly, of the tables of scikit-learn only the smallest ones, with random holes.
+    """
+    bundled = SMALLEST if quick else BUNDLED[:-1]
+    kinds = INJECTIONS[:1] if quick else INJECTIONS
     if folder is not None:
         check_data(folder)
         yield from ((name, "published", "") for name in SPACES)
@@ -81,8 +87,8 @@ def case_keys(folder: Path | None, seeds: int) -> Iterator[Key]:
             yield from ((name, holes, seed) for name, holes in GENERATED.items())
         else:
             yield from ((name, "real", seed) for name in REAL)
-            yield from ((name, holes, seed) for name in BUNDLED[:-1] for holes in INJECTIONS)
-    if folder is not None:  # last, because it takes as long as all others together
+            yield from ((name, holes, seed) for name in bundled for holes in kinds)
+    if folder is not None and not quick:  # last, because it takes as long as all others together
         last = BUNDLED[-1]
         yield from ((last, holes, str(seed)) for seed in range(seeds) for holes in INJECTIONS)
 

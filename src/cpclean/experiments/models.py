@@ -43,11 +43,11 @@ QUICK_SEEDS = 1
 Lines = Sequence[Mapping[str, str]]
 
 
-def jobs_for(folder: Path | None, seeds: int) -> list[Job]:
+def jobs_for(folder: Path | None, seeds: int, quick: bool = False) -> list[Job]:
     """The cells of the table: one for each case and model."""
     return [
         Job((*key, model), partial(_measure, folder, key, model))
-        for key in case_keys(folder, seeds)
+        for key in case_keys(folder, seeds, quick)
         for model in model_names(key[1])
     ]
 
@@ -58,19 +58,20 @@ def reproduce(
     """Fill both tables, or until Ctrl-C; their Markdown, and whether they are complete."""
     if quick:
         seeds = min(seeds, QUICK_SEEDS)
-    store = Store(out, "models", KEYS, _settings(folder))
-    surety = Store(out, "sure", sure.KEYS, _settings(folder))
-    finished = run_jobs(jobs_for(folder, seeds), store, console, n_jobs)
+    store = Store(out, "models", KEYS, _settings(folder, quick))
+    surety = Store(out, "sure", sure.KEYS, _settings(folder, quick))
+    finished = run_jobs(jobs_for(folder, seeds, quick), store, console, n_jobs)
     finished = finished and run_jobs(sure.jobs_for(folder), surety, console, n_jobs)
     text = f"{markdown(store.lines())}\n{sure.markdown(surety.lines())}"
     (out / "models.md").write_text(text, encoding="utf-8")
     return text, finished
 
 
-def _settings(folder: Path | None) -> dict[str, Any]:
+def _settings(folder: Path | None, quick: bool) -> dict[str, Any]:
     return with_versions(
         {
             "data": "generated" if folder is None else "real, bundled and published",
+            "quick": quick,
             "rows": QUICK_ROWS if folder is None else {"most": MOST_ROWS, **MOST_ROWS_OF},
             "rate": RATE,
             "test": TEST_SHARE,

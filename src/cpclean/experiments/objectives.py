@@ -81,26 +81,30 @@ class NewlySettled:
 
     def __init__(self, points: Points, n_neighbors: int, level: float) -> None:
         self._points, self._model, self._level = points, Model(n_neighbors), level
-        self._kept: dict[int, tuple[Floats, Ints, Floats]] = {}
+        self._kept: dict[int, tuple[tuple[Ints, Floats], Ints, Floats]] = {}
 
     def __call__(self, situation: Situation) -> Floats:
         points = situation.points
         (open_,) = np.nonzero(~points.settled)
-        changed = [one for one in open_.tolist() if not self._is_known(one, points.gains[one])]
+        lists = points.lists
+        changed = [one for one in open_.tolist() if not self._is_known(one, lists.of(one))]
         if changed:
             query = ask_both(situation.data, self._points, self._model).for_shares
             parts = query.about(query.vectors[changed]).over_blocks(_listed)
             found = [given for part in parts for given in part]
             for point, given in zip(changed, found, strict=True):
-                self._kept[point] = (points.gains[point], *self._chances(query, given))
+                self._kept[point] = (lists.of(point), *self._chances(query, given))
         scores = _TIE * situation.points.summed(_inverse(situation))
         for point in open_.tolist():
             _, rows, chances = self._kept[point]
             scores[np.searchsorted(situation.row, rows)] += points.weight[point] * chances
         return scores
 
-    def _is_known(self, point: int, gains: Floats) -> bool:
-        return point in self._kept and self._kept[point][0] is gains
+    def _is_known(self, point: int, gains: tuple[Ints, Floats]) -> bool:
+        if point not in self._kept:
+            return False
+        before = self._kept[point][0]
+        return all(np.array_equal(one, two) for one, two in zip(before, gains, strict=True))
 
     def _chances(self, query: Query, given: Conditionals) -> tuple[Ints, Floats]:
         """The rows with holes around a point, and how likely each answer settles the point."""

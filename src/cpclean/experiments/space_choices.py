@@ -78,10 +78,12 @@ def jobs_for(folder: Path | None) -> list[Job]:
 
 
 def reproduce(
-    folder: Path | None, out: Path, console: Console, n_jobs: int = 1
+    folder: Path | None, out: Path, quick: bool, console: Console, n_jobs: int = 1
 ) -> tuple[str, bool]:
     """Fill both tables, or until Ctrl-C; their Markdown, and whether they are complete."""
-    settings = with_versions({"folds": FOLDS, "rows": MOST, "generated": folder is None})
+    settings = with_versions(
+        {"folds": FOLDS, "rows": MOST, "generated": folder is None, "quick": quick}
+    )
     store = Store(out, "space_choices", KEYS, settings)
     learnt = Store(out, "refits", refits.KEYS, settings)
     finished = run_jobs(jobs_for(folder), store, console, n_jobs)

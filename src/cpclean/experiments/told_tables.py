@@ -67,7 +67,8 @@ def told_table(folder: Path | None, name: str, holes: str) -> Told:
     if folder is None:
         whole, n_train, n_points = generated_table(name), FEW_TRAIN, FEW_POINTS
     else:
-        whole, n_train, n_points = load_table(folder, name), TRAIN, POINTS
+        whole, n_train = load_table(folder, name), TRAIN
+        n_points = min(POINTS, len(whole.labels) // 3)
     holes, _, draw = holes.partition(AGAIN)
     seed = SEED + int(draw or 0)
     order = np.random.default_rng(seed).permutation(len(whole.labels))
