@@ -22,8 +22,15 @@ ODD_TEXTS = [
 
 # Tried one after the other: a new database for each would take longer than all of them.
 INVALID_EVENTS = [
-    (NewEvent("guess", "Ann", 3), "kind must be one of answer, correction, skip, undo, comment"),
+    (
+        NewEvent("guess", "Ann", 3),
+        "one of answer, correction, skip, undo, comment, truth",
+    ),
     (NewEvent("answer", "Ann", 3), "an answer needs value"),
+    (NewEvent("truth", "gold", 3), "a truth needs value"),
+    (NewEvent("truth", "gold", 3, value={"a": 1}, undoes=1), "a truth takes no undoes"),
+    (NewEvent("answer", "Ann", 3, 1, note={"columns": ["a"]}), "an answer takes no columns"),
+    (NewEvent("skip", "Ann", 3, note={"columns": ["a", ""]}), "a column in columns must be text"),
     (NewEvent("answer", "Ann", None, candidate=1), "an answer needs row"),
     (NewEvent("answer", "Ann", 3, candidate=1, value=2), "an answer takes no value"),
     (NewEvent("correction", "Ann", 3, 1, undoes=1), "a correction takes no undoes"),
@@ -94,6 +101,8 @@ class TestProject:
             empty_storage.last,
             empty_storage.leases,
             lambda: empty_storage.lease([1], "Ann", 10),
+            lambda: empty_storage.setting("experts"),
+            lambda: empty_storage.change("experts", None, {}),
         ):
             with pytest.raises(StorageError, match=r"no project in .* yet; create one first"):
                 call()
@@ -291,6 +300,66 @@ class TestLeases:
             with pytest.raises(RefusedError, match=message):
                 storage.lease(*arguments)
         assert storage.leases() == []
+
+
+class TestTakingOver:
+    def test_somebody_else_holds_the_row_then(self, storage):
+        held = storage.lease([3], "Ann", 60)
+        taken = storage.take_over(held, "Bob", 600)
+        assert (taken.row, taken.who) == (3, "Bob")
+        assert taken.until - storage.now() > timedelta(seconds=590)
+        assert storage.leases() == [taken]
+        assert storage.renew(held, 60) is None, "Ann's has ended"
+        assert storage.lease([3], "Ann", 60) is None, "and the row is not free"
+
+    def test_a_lease_that_has_ended_cannot_be_taken_over(self, storage):
+        held = storage.lease([3], "Ann", 60)
+        storage.release(held)
+        assert storage.take_over(held, "Bob", 60) is None
+        short = storage.lease([3], "Ann", 0.05)
+        until(lambda: storage.leases() == [], "the end of the lease")
+        assert storage.take_over(short, "Bob", 60) is None
+        assert storage.leases() == []
+
+    def test_whoever_holds_the_row_gets_no_second_lease(self, storage):
+        held = storage.lease([3], "Ann", 60, places=2)
+        mine = storage.lease([3], "Bob", 60, places=2)
+        assert storage.take_over(held, "Bob", 60) is None
+        assert {one.id for one in storage.leases()} == {held.id, mine.id}
+
+    def test_of_several_one_takes_it_over(self, storage):
+        held = storage.lease([3], "Ann", 60)
+        taken = [storage.take_over(held, who, 60) for who in ("Bob", "Cem")]
+        assert taken[1] is None
+        assert storage.leases() == [taken[0]]
+
+
+class TestSettings:
+    def test_a_setting_comes_back_as_it_was(self, storage):
+        assert storage.setting("experts") is None
+        value = {"Zoë": ["a", "b"], **{text: [] for text in ODD_TEXTS}}
+        assert storage.change("experts", None, value)
+        assert storage.setting("experts") == value
+        assert storage.setting("gold") is None
+
+    def test_what_somebody_else_has_changed_stays(self, storage):
+        storage.change("experts", None, {"Ann": ["a"]})
+        assert not storage.change("experts", None, {"Bob": ["b"]})
+        assert storage.setting("experts") == {"Ann": ["a"]}
+        assert storage.change("experts", {"Ann": ["a"]}, {"Bob": ["b"]})
+        assert storage.change("experts", {"Ann": ["a"]}, {"Bob": ["b"]}), "a repeated call"
+        assert storage.change("experts", {"Bob": ["b"]}, None)
+        assert storage.setting("experts") is None
+
+    def test_the_order_of_keys_does_not_matter(self, storage):
+        storage.change("experts", None, {"Ann": 1, "Bob": 2})
+        assert storage.change("experts", {"Bob": 2, "Ann": 1}, {"Ann": 3})
+
+    def test_invalid_settings_are_refused(self, storage):
+        with pytest.raises(RefusedError, match="the name of a setting must be text of 1 to"):
+            storage.change("", None, 1)
+        with pytest.raises(RefusedError, match="something JSON can hold"):
+            storage.change("x", None, float("nan"))
 
 
 def test_times_come_from_the_clock_of_the_database(shared_url, project, monkeypatch):

@@ -170,6 +170,64 @@ def test_a_row_that_is_handed_over(n):
     assert ledger_of(further, n).ranking_for("Ann", [1, 3]) == [3, 1]
 
 
+@pytest.mark.parametrize("n", [1, 2])
+def test_a_truth_is_told_whatever_people_answer(n):
+    events = log(
+        ("truth", "gold", 3, 2),
+        ("answer", "Ann", 3, 1),
+        ("answer", "Bob", 3, 1),
+        ("skip", "Cem", 3),
+        ("correction", "Ann", 3, 0),
+        ("answer", "Ann", 4, 1),
+    )
+    ledger = ledger_of(events, n)
+    told = ({"row": 3, "candidate": 2}, {"row": 4, "candidate": 1})[: 3 - n]
+    assert (ledger.log, ledger.numbers) == (told, (1, 6)[: 3 - n])
+    assert ledger.truths == {3: events[0]}
+    assert ledger.answers == {"Ann": 2, "Bob": 1}, "they count as answers like all others"
+    assert ledger.skips == {"Cem": 1}
+    assert [one.who for one in ledger.rows[3].words] == ["Bob", "Cem", "Ann"]
+    assert ledger.latest == {"Ann": 6, "Bob": 3, "Cem": 4}, "nobody undoes the truth by mistake"
+
+
+def test_a_truth_that_is_undone_lets_answers_count():
+    events = log(("truth", "gold", 3, 2), ("answer", "Ann", 3, 1), ("undo", "gold", 1))
+    ledger = ledger_of(events)
+    assert (ledger.log, ledger.truths) == (({"row": 3, "candidate": 1},), {})
+
+
+def skips_some(events, number, *columns):
+    events[number - 1] = replace(events[number - 1], note={"columns": list(columns)})
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_whoever_skips_some_columns_leaves_the_row_to_others(n):
+    events = log(("skip", "Ann", 3), ("skip", "Bob", 3))
+    skips_some(events, 1, "age")
+    ledger = ledger_of(events[:1], n)
+    assert (ledger.log, ledger.rows[3].state) == ((), "waiting")
+    assert ledger.rows[3].partly_skipped == {"Ann": ("age",)}
+    assert ledger.ranking_for("Ann", [3, 4]) == [4]
+    assert ledger.ranking_for("Bob", [3, 4]) == [3, 4]
+    assert ledger.skips == {"Ann": 1}
+    both = ledger_of(events, n)
+    assert both.log == (({"row": 3, "skip": True},) if n == 1 else ())
+
+
+def test_whoever_skipped_some_columns_is_not_asked_when_others_answered_the_rest():
+    events = log(("answer", "Bob", 3, 1), ("skip", "Ann", 3))
+    skips_some(events, 2, "age")
+    ledger = ledger_of(events)
+    assert ledger.log == ({"row": 3, "candidate": 1},)
+    assert ledger.ranking_for("Ann", [3]) == []
+    assert ledger.ranking_for("Bob", [3]) == [3]
+    handed_back = handed([*events, *log(*[("skip", "Cem", 3)] * 3)[2:]], 3, "Ann")
+    ledger = ledger_of(handed_back)
+    assert ledger.rows[3].handed_to == "Ann"
+    assert ledger.ranking_for("Ann", [4, 3]) == [3, 4]
+    assert ledger.log == ({"row": 3, "candidate": 1},), "which skips nothing"
+
+
 def test_a_log_has_to_be_whole():
     events = log(("skip", "Ann", 3), ("skip", "Ann", 4))
     for odd in (events[1:], events[::-1], [events[0]] * 2):

@@ -61,10 +61,10 @@ def checked_event(new: NewEvent, request_id: Any) -> NewEvent:
     )
 
 
-def value_text(value: Any) -> str:
+def value_text(value: Any, sort_keys: bool = False) -> str:
     """A value as JSON text in plain ASCII, which every database can save."""
     try:
-        text = json.dumps(value, allow_nan=False)
+        text = json.dumps(value, allow_nan=False, sort_keys=sort_keys)
     except (TypeError, ValueError, RecursionError) as problem:
         raise RefusedError(f"a value must be something JSON can hold: {problem}.") from problem
     if len(text) > MOST_VALUE:
@@ -171,6 +171,12 @@ def milliseconds(at: datetime) -> int:
     return (at - _EPOCH) // timedelta(milliseconds=1)
 
 
+def checked_setting(name: Any, value: Any) -> str | None:
+    """A setting as JSON text, the same for equal values; None for none."""
+    checked_text(name, "the name of a setting")
+    return None if value is None else value_text(value, sort_keys=True)
+
+
 def _checked_seconds(seconds: Any) -> float | None:
     if seconds is None:
         return None
@@ -184,14 +190,14 @@ def _checked_note(new: NewEvent) -> dict[str, Any] | None:
     """What was said besides, without what is empty."""
     given = {} if new.note is None else {name: one for name, one in new.note.items() if one}
     allowed = {"comment"}
-    allowed |= {"reason", "to"} if new.kind == "skip" else set()
+    allowed |= {"reason", "to", "columns"} if new.kind == "skip" else set()
     allowed |= {"unusual"} if new.kind in ("answer", "correction") else set()
     if odd := sorted(given.keys() - (allowed if new.kind != "undo" else set())):
         raise RefusedError(f"{_a(new.kind)} takes no {odd[0]} in its note; got {new.note!r}.")
     found: dict[str, Any] = {}
     for name, one in given.items():
-        if name == "unusual":
-            found[name] = [checked_text(column, "an unusual column") for column in one]
+        if name in ("unusual", "columns"):
+            found[name] = [checked_text(column, f"a column in {name}") for column in one]
         elif name == "reason" and one not in REASONS:
             raise RefusedError(f"reason must be one of {', '.join(REASONS)}; got {one!r}.")
         else:

@@ -6,8 +6,8 @@ A storage holds one project and everything that people have answered about it.
 any machine, gets it back from `project`: the same table, the same candidates, the same settings.
 
 **The log** is a list of events that only grows. An event is an answer, a correction, a skip, a
-comment, or an undo, which names the event that it takes back; nothing is ever changed or removed.
-All but an undo may have a note, such as a comment. Events are
+comment, a truth that the owner knows, or an undo, which names the event that it takes back; nothing
+is ever changed or removed. All but an undo may have a note, such as a comment. Events are
 numbered from 1 without gaps, in the order in which they were saved: whoever has seen number n has
 missed none before it. The time of an event comes from the clock of the database, not of the process
 that sends it. What the log means for the table is worked out by `cpclean.storage.ledger`.
@@ -24,7 +24,10 @@ Nobody holds a row twice. A lease ends when its holder answers or skips the row 
 the event), when it is released, or when its time is up by the clock of the database; then the row
 is free again. `renew` extends a lease that has not ended. A lease is a courtesy, not a permission:
 events about rows that somebody else holds are saved as well; and a crash of the machine may forget
-leases, though never events.
+leases, though never events. `take_over` gives a lease to another person, under a new id.
+
+**Settings** are what the owner changes while people answer, such as who is asked about which
+columns: values by name. `change` replaces one only if it is still what the caller has seen.
 
 Any number of threads and, except in memory, processes may use one storage at the same time.
 """
@@ -34,10 +37,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Self
+from typing import Any, Self
+from uuid import uuid4
 
 from cpclean.projects.project import Project
-from cpclean.storage.checks import checked_duration, checked_event, checked_lease
+from cpclean.storage.checks import (
+    checked_duration,
+    checked_event,
+    checked_lease,
+    checked_setting,
+    checked_text,
+)
 from cpclean.storage.events import Event, Lease, LeaseRequest, NewEvent, Places
 
 
@@ -135,9 +145,37 @@ class Storage(ABC):
     def release(self, lease: Lease) -> bool:
         """End a lease; whether it was still open."""
 
+    def take_over(self, lease: Lease, who: str, seconds: float) -> Lease | None:
+        """Give a lease to another person; None if it has ended, or if they hold the row already."""
+        checked_text(who, "who")
+        return self._take_over(lease, who, round(checked_duration(seconds) * 1000), uuid4().hex)
+
+    @abstractmethod
+    def _take_over(self, lease: Lease, who: str, milliseconds: int, new_id: str) -> Lease | None:
+        """Give a lease to somebody whose name has been checked."""
+
     @abstractmethod
     def leases(self) -> list[Lease]:
         """All open leases, by row."""
+
+    # -- settings --------------------------------------------------------------------------
+
+    @abstractmethod
+    def setting(self, name: str) -> Any:
+        """The value of a setting, as JSON has it; None if it was never set."""
+
+    def change(self, name: str, before: Any, after: Any) -> bool:
+        """Set a setting if it is still `before`; whether it is `after` now.
+
+        Whoever wants to be the only one to have changed it puts something of their own into
+        `after`. None removes a setting.
+        """
+        then, now = checked_setting(name, before), checked_setting(name, after)
+        return self._change(name, then, now)
+
+    @abstractmethod
+    def _change(self, name: str, before: str | None, after: str | None) -> bool:
+        """Set a setting, given as JSON text with sorted keys."""
 
     # -- everything else -------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from cpclean.errors import RefusedError
 
-KINDS = ("answer", "correction", "skip", "undo", "comment")
+KINDS = ("answer", "correction", "skip", "undo", "comment", "truth")
 
 # Why somebody does not know; the last is for another person to be asked.
 REASONS = ("not recorded", "unreadable", "cannot be known", "ask somebody else")
@@ -24,20 +24,22 @@ class NewEvent:
 
     Attributes
     ----------
-    kind : {"answer", "correction", "skip", "undo", "comment"}
+    kind : {"answer", "correction", "skip", "undo", "comment", "truth"}
+        A truth is what the owner knows about a row, which makes it a gold question.
     who : str
         The person it comes from.
     row : int or None
         None for an undo: its row is that of the event it takes back.
     candidate, value
-        One of the two for an answer or a correction, as in `CleaningSession.tell`.
+        One of the two for an answer, a correction or a truth, as in `CleaningSession.tell`.
     undoes : int or None
         The number of the event that an undo takes back.
     seconds : float or None
         How long the person needed.
     note : dict or None
         What was said besides, by name: "comment"; for a skip also "reason", one of `REASONS`, and
-        "to", the person to whom the row is handed over; for an answer also "unusual", the columns
+        "to", the person to whom the row is handed over, or "columns", the only ones that the skip
+        is about, because others are asked about the rest; for an answer also "unusual", the columns
         of values that were asked back and confirmed. A comment has nothing else.
     """
 
@@ -84,6 +86,11 @@ class Event:
     def handed_to(self) -> str | None:
         """The person to whom a skip hands the row over."""
         return (self.note or {}).get("to") if self.kind == "skip" else None
+
+    @property
+    def skipped_columns(self) -> tuple[str, ...]:
+        """The columns that a skip is about, if others are asked about the rest of the row."""
+        return tuple((self.note or {}).get("columns", ())) if self.kind == "skip" else ()
 
     @property
     def entry(self) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from copy import copy
 from typing import Any
 
 from cpclean.cleaning.session import CleaningSession
+from cpclean.errors import NotGatheredError
 from cpclean.storage.ledger import common_length
 
 
@@ -22,6 +23,11 @@ class Follower:
     ----------
     session : CleaningSession
         In the state of the log that was followed last.
+    aside : dict from int to str
+        The places of entries of that log that the session does not know of, and why: after them,
+        rows of files might matter that are not at hand. Whoever answers is refused before, but two
+        people may answer in the same moment, or an answer in between may be undone. Which entries
+        these are depends on the log alone, so that everybody who follows it comes to the same.
 
     Examples
     --------
@@ -38,6 +44,7 @@ class Follower:
         self.session = session
         self._log: list[dict[str, Any]] = []
         self._sizes = [_size(session)]  # of the session's log before and after each entry
+        self.aside: dict[int, str] = {}
 
     def follow(self, log: Sequence[dict[str, Any]]) -> None:
         """Bring the session to the state of a log; if that fails, it stays as it was.
@@ -49,10 +56,14 @@ class Follower:
         if back := self._sizes[-1] - self._sizes[shared]:
             session.undo(back)
         sizes = self._sizes[: shared + 1]
-        for entry in log[shared:]:
-            session.replay([entry])
+        aside = {place: why for place, why in self.aside.items() if place < shared}
+        for place, entry in enumerate(log[shared:], shared):
+            try:
+                session.replay([entry])
+            except NotGatheredError as problem:
+                aside[place] = str(problem)
             sizes.append(_size(session))  # what is known already adds nothing
-        self.session, self._log, self._sizes = session, list(log), sizes
+        self.session, self._log, self._sizes, self.aside = session, list(log), sizes, aside
 
 
 def _size(session: CleaningSession) -> int:

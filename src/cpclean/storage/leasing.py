@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, insert, select
+from sqlalchemy import Connection, Row, delete, insert, select, update
 
 from cpclean.storage.checks import moment
 from cpclean.storage.events import Lease, LeaseRequest
@@ -52,6 +52,24 @@ def end_lease(connection: Connection, row: int, who: str) -> None:
     own = select(QUESTION.c.row_number).where(QUESTION.c.row_number == row)
     connection.execute(own.with_for_update()).scalar()
     connection.execute(delete(LEASE).where(LEASE.c.row_number == row, LEASE.c.who == who))
+
+
+def taken_over(
+    connection: Connection, lease: Lease, who: str, new_id: str, now: int, milliseconds: int
+) -> Lease | None:
+    """Give an open lease to another person; None if it has ended, or if they hold the row."""
+    row, until = lease.row, now + milliseconds
+    own = select(QUESTION.c.row_number).where(QUESTION.c.row_number == row)
+    connection.execute(own.with_for_update()).scalar()
+    mine = connection.execute(select(LEASE).where(LEASE.c.id == new_id)).one_or_none()
+    if mine is not None:  # after a lost connection
+        return lease_of(mine)
+    connection.execute(delete(LEASE).where(LEASE.c.row_number == row, LEASE.c.until <= now))
+    if who in _holders(connection, now, row).get(row, []):
+        return None
+    parts = {"id": new_id, "who": who, "until": until}
+    done = connection.execute(update(LEASE).where(LEASE.c.id == lease.id).values(**parts))
+    return Lease(new_id, row, who, moment(until)) if done.rowcount else None
 
 
 def lease_of(row: Row[Any]) -> Lease:

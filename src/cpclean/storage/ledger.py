@@ -16,7 +16,11 @@ result; whoever follows a log uses a `Book`, which gives that result step by ste
 5. A comment changes nothing. A skip that hands the row over to somebody does not count as one until
    that person has answered or skipped the row: they are asked about it first, others last, and
    whoever handed it over not at all.
-6. A correction settles its row at once, whatever came before it: whoever corrects has seen that. It
+6. A skip that is about some columns only does not count for the row, because others are asked about
+   the rest; whoever skipped is not asked about it again.
+7. A truth is told to the session in place of all answers about its row. What people answer about it
+   (a gold question) is compared with the truth and changes nothing.
+8. A correction settles its row at once, whatever came before it: whoever corrects has seen that. It
    holds until another correction comes, or n people give the same answer after it.
 """
 
@@ -73,6 +77,11 @@ class RowState:
         """Who has answered or skipped the row, and is not to be asked again."""
         return frozenset(event.who for event in self.words)
 
+    @property
+    def partly_skipped(self) -> dict[str, tuple[str, ...]]:
+        """Who does not know some columns of the row, while others are asked about the rest."""
+        return {one.who: one.skipped_columns for one in self.words if one.skipped_columns}
+
 
 @dataclass(frozen=True)
 class Agreement:
@@ -108,6 +117,8 @@ class Ledger:
         Events that do not count, including undos that were undone.
     left_out : dict from int to str
         Events that are not possible for the table, and what is wrong with them.
+    truths : dict from row to Event
+        The gold questions, and what is true about them.
     """
 
     last: int
@@ -121,6 +132,7 @@ class Ledger:
     latest: Mapping[str, int]
     undone: frozenset[int]
     left_out: Mapping[int, str]
+    truths: Mapping[int, Event] = field(default_factory=dict)
 
     @property
     def waiting(self) -> list[int]:
@@ -139,19 +151,22 @@ class Ledger:
     def ranking_for(self, who: str, ranking: Iterable[int]) -> list[int]:
         """The rows of a ranking that this person may be asked about, in the same order.
 
-        Where several people have to agree, nobody is asked about a row twice. Settled rows stay in:
+        Where several people have to agree, nobody is asked about a row twice; nor is whoever
+        skipped some columns of it. Settled rows stay in:
         the session decides whether there is more to ask about them. Rows that were handed over to
         this person come first, those that were handed over to others last.
         """
         turns: tuple[list[int], list[int], list[int]] = ([], [], [])
         for row in ranking:
             found = self.rows.get(row)
-            if found is None or found.state == "settled":
+            if found is None:
                 turns[1].append(row)
             elif found.handed_to is not None:
                 if found.handed_to == who or who not in found.people:
                     turns[0 if found.handed_to == who else 2].append(row)
-            elif self.answers_per_row == 1 or who not in found.people:
+            elif who not in found.partly_skipped and (
+                found.state == "settled" or self.answers_per_row == 1 or who not in found.people
+            ):
                 turns[1].append(row)
         return [*turns[0], *turns[1], *turns[2]]
 
@@ -287,6 +302,7 @@ class Book:
             latest=dict(self._latest),
             undone=frozenset(self._undone),
             left_out=dict(sorted(self._left_out.items())),
+            truths={row: part.truth for row, part in self._parts.items() if part.truth},
         )
 
 
@@ -310,6 +326,7 @@ class _Part:
     left_out: dict[int, str]
     latest: dict[str, int]
     pairs: list[tuple[Pair, bool]]  # who answered, two by two; whether they agree
+    truth: Event | None = None
 
 
 _NOTHING = _Part(None, {}, set(), {}, {}, [])
@@ -325,7 +342,9 @@ def _part(row: int, events: Sequence[Event], wanted: int, spelling: Spelling) ->
                 spelled[event.number] = spelling(event)
             except CPCleanError as problem:
                 left_out[event.number] = str(problem)
-    counting = [event for event in events if event.number in spelled]
+    told = [event for event in events if event.number in spelled]
+    truth = next((event for event in reversed(told) if event.kind == "truth"), None)
+    counting = [event for event in told if event.kind != "truth"]
     found = _Row(wanted, spelled)
     for event in counting:
         found.take(event)
@@ -333,6 +352,7 @@ def _part(row: int, events: Sequence[Event], wanted: int, spelling: Spelling) ->
     used = counting if wanted == 1 else [one for one in [found.decided or found.skipped] if one]
     if found.handed_to is not None:
         used = [one for one in used if one.kind != "skip"]
+    used = [one for one in used if not one.skipped_columns] if truth is None else [truth]
     return _Part(
         state,
         {event.number: event.entry for event in used},
@@ -340,6 +360,7 @@ def _part(row: int, events: Sequence[Event], wanted: int, spelling: Spelling) ->
         left_out,
         {event.who: event.number for event in counting},
         _pairs(state, spelled),
+        truth,
     )
 
 
@@ -377,8 +398,9 @@ class _Row:
         """Who was named last, unless that person has answered or skipped the row since."""
         named = [one for one in self.words.values() if one.handed_to is not None]
         last = max(named, key=lambda one: one.number, default=None)
-        if last is None or self.decided is not None:
-            return None
+        decided = self.decided
+        if last is None or (decided is not None and decided.number > last.number):
+            return None  # what was answered before may have been about other cells
         theirs = self.words.get(last.handed_to or "")
         return None if theirs is not None and theirs.number > last.number else last.handed_to
 
@@ -397,7 +419,8 @@ class _Row:
     @property
     def skipped(self) -> Event | None:
         """The skip with which enough people had skipped the row."""
-        skips = [event for event in self.votes.values() if event.kind == "skip"]
+        whole = [event for event in self.votes.values() if not event.skipped_columns]
+        skips = [event for event in whole if event.kind == "skip"]
         return skips[self.wanted - 1] if len(skips) >= self.wanted else None
 
     def state(self, row: int) -> RowState:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import time
 from dataclasses import replace
 from datetime import datetime, timedelta
 from threading import Lock
+from typing import Any
 
 from cpclean.errors import GoneError
 from cpclean.projects.project import Project
@@ -34,6 +36,7 @@ class MemoryStorage(Storage):
         self._events: list[Event] = []
         self._by_request: dict[str, Event] = {}
         self._leases: dict[str, Lease] = {}
+        self._settings: dict[str, str] = {}
         self._closed = False
 
     def create(self, project: Project) -> None:
@@ -118,6 +121,18 @@ class MemoryStorage(Storage):
             self._open_leases()
             return self._leases.pop(lease.id, None) is not None
 
+    def _take_over(self, lease: Lease, who: str, milliseconds: int, new_id: str) -> Lease | None:
+        with self._lock:
+            self._check_project()
+            held = {(one.row, one.who) for one in self._open_leases()}
+            found = self._leases.get(lease.id)
+            if found is None or (found.row, who) in held:
+                return None
+            del self._leases[lease.id]
+            taken = Lease(new_id, found.row, who, self._until(milliseconds))
+            self._leases[new_id] = taken
+            return taken
+
     def leases(self) -> list[Lease]:
         with self._lock:
             self._check_project()
@@ -128,6 +143,25 @@ class MemoryStorage(Storage):
         now = self.now()
         self._leases = {number: one for number, one in self._leases.items() if one.until > now}
         return list(self._leases.values())
+
+    # -- settings --------------------------------------------------------------------------
+
+    def setting(self, name: str) -> Any:
+        with self._lock:
+            self._check_project()
+            found = self._settings.get(name)
+            return None if found is None else json.loads(found)
+
+    def _change(self, name: str, before: str | None, after: str | None) -> bool:
+        with self._lock:
+            self._check_project()
+            if self._settings.get(name) not in (before, after):
+                return False
+            if after is None:
+                self._settings.pop(name, None)
+            else:
+                self._settings[name] = after
+            return True
 
     # -- everything else -------------------------------------------------------------------
 

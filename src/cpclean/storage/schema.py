@@ -4,10 +4,10 @@ A new database gets all tables in one transaction, together with the number of t
 them or none. A database of a later version is refused. Times are milliseconds since 1970 on the
 clock of the database.
 
-Version 2 has notes of events, which `prepare` adds to a database of version 1. When tables change
-in more than columns that are added, Alembic takes over there; `VERSION_TABLE` tells which databases
-are at which revision. Constraints have the names that PostgreSQL chose by itself, because databases
-that exist have them.
+Version 2 has notes of events, and version 3 settings; `prepare` adds both to an older database.
+When tables change in more than what is added, Alembic takes over there; `VERSION_TABLE` tells which
+databases are at which revision. Constraints have the names that PostgreSQL chose by itself, because
+databases that exist have them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from sqlalchemy import (
 
 from cpclean.errors import FutureError, StorageError, offenders
 
-VERSION = 2
+VERSION = 3
 VERSION_TABLE = "cpclean_schema"
 
 METADATA = MetaData()
@@ -89,6 +89,13 @@ LEASE = Table(
     Column("until", BigInteger, nullable=False),
     UniqueConstraint("row_number", "who"),
 )
+# What the owner changes while people answer, as JSON.
+SETTING = Table(
+    "cpclean_setting",
+    METADATA,
+    Column("name", Text, primary_key=True),
+    Column("value", Text, nullable=False),
+)
 
 
 def prepare(connection: Connection, name: str, create: bool) -> None:
@@ -114,8 +121,10 @@ def prepare(connection: Connection, name: str, create: bool) -> None:
             raise StorageError(f"there is no project in {name}. Is that the right location?")
         METADATA.create_all(connection, checkfirst=False)
         connection.execute(insert(SCHEMA), {"version": VERSION})
-    elif version == 1:
-        connection.execute(text(f"ALTER TABLE {EVENT.name} ADD COLUMN note TEXT"))
+    elif version < VERSION:
+        if version == 1:
+            connection.execute(text(f"ALTER TABLE {EVENT.name} ADD COLUMN note TEXT"))
+        SETTING.create(connection)
         connection.execute(update(SCHEMA).values(version=VERSION))
 
 

@@ -35,9 +35,9 @@ from cpclean.storage.checks import (
 )
 from cpclean.storage.contract import Storage
 from cpclean.storage.events import Event, Lease, LeaseRequest, NewEvent
-from cpclean.storage.leasing import end_lease, first_free, lease_of
+from cpclean.storage.leasing import end_lease, first_free, lease_of, taken_over
 from cpclean.storage.ledger import undone_events
-from cpclean.storage.schema import EVENT, HEAD, LEASE, PROJECT, QUESTION, prepare
+from cpclean.storage.schema import EVENT, HEAD, LEASE, PROJECT, QUESTION, SETTING, prepare
 
 Result = TypeVar("Result")
 
@@ -210,6 +210,11 @@ class SqlStorage(Storage):
 
         return self._lend(work)
 
+    def _take_over(self, lease: Lease, who: str, milliseconds: int, new_id: str) -> Lease | None:
+        return self._lend(
+            lambda each: taken_over(each, lease, who, new_id, self._now(each), milliseconds)
+        )
+
     def leases(self) -> list[Lease]:
         def work(connection: Connection) -> list[Lease]:
             self._last(connection)
@@ -228,6 +233,35 @@ class SqlStorage(Storage):
 
             self._questions = self._read(work)
         return self._questions
+
+    # -- settings --------------------------------------------------------------------------
+
+    def setting(self, name: str) -> Any:
+        def work(connection: Connection) -> Any:
+            self._last(connection)
+            found = connection.execute(select(SETTING.c.value).where(SETTING.c.name == name))
+            value = found.scalar()
+            return None if value is None else json.loads(value)
+
+        return self._read(work)
+
+    def _change(self, name: str, before: str | None, after: str | None) -> bool:
+        def work(connection: Connection) -> bool:
+            # One at a time: whoever changes a setting locks the head of the log.
+            if connection.execute(select(HEAD.c.last).with_for_update()).scalar() is None:
+                raise no_project(self.name)
+            own = SETTING.c.name == name
+            found = connection.execute(select(SETTING.c.value).where(own)).scalar()
+            if found == after:  # also after a lost connection
+                return True
+            if found != before:
+                return False
+            connection.execute(delete(SETTING).where(own))
+            if after is not None:
+                connection.execute(insert(SETTING), {"name": name, "value": after})
+            return True
+
+        return self._run(work)
 
     # -- everything else -------------------------------------------------------------------
 
