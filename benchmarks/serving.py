@@ -3,6 +3,8 @@
 A real server process over an SQLite file, clients on loopback that think for a moment between
 answers, on a table of the paper's size. What is timed is one request: an answer goes in, is kept on
 the disk, and the next question comes back. Afterwards the log is compared with what was confirmed.
+Two more figures: the memory of a server while 2,000 answers come in, and how long it takes to open
+a project with 20,000 events.
 """
 
 from __future__ import annotations
@@ -30,12 +32,17 @@ from benchmarks.run import Run
 from cpclean.data.table import IncompleteTable
 from cpclean.data.task import Task
 from cpclean.projects.project import Project
+from cpclean.storage.contract import Storage
+from cpclean.storage.events import NewEvent as NewAnswer
 from cpclean.storage.opening import open_storage
+from cpclean.web.desk.desk import Desk
 
 TOKEN = "a-token-for-measurements"
 PEOPLE, CROWD = 10, 50
 THINKING = 0.6  # seconds at most
 LIMIT = 0.1
+OPENING_LIMIT = 3.0
+GROWTH_LIMIT = 0.1  # of its memory, from a quarter of the answers to all of them
 
 
 NewEvent = tuple[str, int, str]  # who, row, the number that the client gave its request
@@ -76,6 +83,103 @@ def measure(run: Run) -> None:
         found = serve(rows, points, run.pick(seconds, 3.0), people)
         _report(run, people, f"{rows:,} rows, {found.holes:,} with holes; {points:,} points", found)
         _check(run, people, found)
+    _measure_memory(run, rows, points, run.pick(2000, 80))
+    _measure_opening(run, rows, points, run.pick(20_000, 400))
+
+
+def _measure_memory(run: Run, rows: int, points: int, answers: int) -> None:
+    """Ten people answer any rows as fast as they can; the memory after a quarter and at the end."""
+    run.say(f"{rows:,} rows: memory over {answers:,} answers")
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "served.db"
+        project = _project(rows, points)
+        with open_storage(place) as storage:
+            storage.create(project)
+        dirty = [int(row) for row in project.dirty_rows]
+        with _served(place) as (url, process):
+            found = []
+            for start, end in ((0, answers // 4), (answers // 4, answers)):
+                numbers = range(start, end)
+                with ThreadPoolExecutor(PEOPLE) as pool:
+                    parts = [(url, dirty, numbers[one::PEOPLE]) for one in range(PEOPLE)]
+                    list(pool.map(_answer_all, parts))
+                with _client(url) as client:
+                    _settle(client)
+                found.append(_resident_bytes(process))
+        with open_storage(place) as storage:
+            kept = storage.last()
+    first, last = found
+    grown = last / first - 1 if first else 0.0
+    run.report.add(
+        Line(
+            f"memory after {answers // 4:,} and {answers:,} answers",
+            f"{rows:,} rows, {len(dirty):,} with holes; {points:,} points",
+            ours=f"{last / 2**20:,.0f} MB",
+            yardstick=f"{first / 2**20:,.0f} MB after {answers // 4:,}",
+            target=f"at most {GROWTH_LIMIT:.0%} more",
+            met=grown <= GROWTH_LIMIT if first else None,
+        )
+    )
+    run.report.check(
+        f"serving: all {answers:,} answers are in the log", kept == answers, f"{kept} kept"
+    )
+
+
+def _answer_all(part: tuple[str, list[int], range]) -> None:
+    url, rows, numbers = part
+    with _client(url) as client:
+        for number in numbers:
+            body = {"who": f"person {number % PEOPLE}", "row": rows[number % len(rows)],
+                    "candidate": 0, "request_id": f"m-{number}", "next": True}  # fmt: skip
+            client.post("/api/answer", json=body).raise_for_status()
+
+
+def _resident_bytes(process: int) -> int:
+    """The memory that a process has now; not known, and so 0, where there is no /proc."""
+    try:
+        pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
+    except OSError:
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def _measure_opening(run: Run, rows: int, points: int, events: int) -> None:
+    """From a storage with events to a desk that has taken all of them in."""
+    run.say(f"{rows:,} rows: opening a project with {events:,} events")
+    project = _project(rows, points)
+    rng = random.Random(0)
+    quick = Path("/dev/shm")  # where nothing waits for a disk: writing is not measured here
+    with tempfile.TemporaryDirectory(dir=quick if quick.is_dir() else None) as folder:
+        place = Path(folder) / "opened.db"
+        with open_storage(place) as storage:
+            storage.create(project)
+            _opened_seconds(storage)  # kernels are compiled by now
+            for number in range(events):
+                row = int(rng.choice(project.dirty_rows))
+                said = NewAnswer("answer", f"person {number % PEOPLE}", row, rng.randrange(2))
+                storage.append(said, f"o-{number}")
+        with open_storage(place) as storage:
+            seconds = _opened_seconds(storage)
+    run.report.add(
+        Line(
+            f"opening a project with {events:,} events",
+            f"{rows:,} rows, {len(project.dirty_rows):,} with holes; {points:,} points",
+            ours=f"{seconds:.1f} s",
+            yardstick=f"{1000 * seconds / events:.2f} ms per event",
+            target=f"< {OPENING_LIMIT:g} s",
+            met=seconds < OPENING_LIMIT,
+        )
+    )
+
+
+def _opened_seconds(storage: Storage) -> float:
+    start = time.perf_counter()
+    desk = Desk(storage)
+    desk.start()
+    desk.ready(3600)
+    seconds = time.perf_counter() - start
+    desk.stop()
+    return seconds
 
 
 def _report(run: Run, people: int, on: str, found: Served) -> None:
@@ -158,11 +262,16 @@ def _served(place: Path) -> Iterator[tuple[str, int]]:
             found = re.search(r"http://[0-9.:]+", process.stdout.readline())
             assert found is not None, "the server did not start"
             with _client(found[0]) as client:
-                while client.get("/api/progress").json()["busy"]:
-                    time.sleep(0.1)
+                _settle(client)
             yield found[0], process.pid
         finally:
             process.terminate()
+
+
+def _settle(client: httpx.Client) -> None:
+    """Wait until the engine has taken in all answers."""
+    while client.get("/api/progress").json()["busy"]:
+        time.sleep(0.1)
 
 
 def _cpu_seconds(process: int) -> float:

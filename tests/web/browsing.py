@@ -126,11 +126,18 @@ class Visit:
     def begin(self, name: str) -> Any:
         """Come in with the token, say a name, and get the first question."""
         self.page.goto(self.server.entrance)
-        self.page.fill("#who", name)
-        self.page.press("#who", "Enter")
-        self.page.wait_for_url("**/question*")
+        self._say(name)
         self.ready()
         return self.page
+
+    def _say(self, name: str) -> None:
+        """Say a name, also one that was in use in another visit."""
+        self.page.fill("#who", name)
+        self.page.press("#who", "Enter")
+        self.page.locator("[name=same], body[data-page=question]").first.wait_for()
+        if self.page.locator("[name=same]").count():
+            self.page.click("[name=same]")
+        self.page.wait_for_url("**/question*")
 
     def ready(self) -> None:
         """Wait for the first look of the engine: until then there is no question."""
@@ -158,9 +165,7 @@ class Visit:
     def rename(self, name: str) -> None:
         """Go on as somebody else."""
         self.go("/name")
-        self.page.fill("#who", name)
-        self.page.press("#who", "Enter")
-        self.page.wait_for_url("**/question*")
+        self._say(name)
 
     def open_single(self) -> int:
         """Open the best row that lacks its age alone; its number."""

@@ -40,7 +40,7 @@ def told(client: TestClient, who: str, row: int, age: str) -> None:
 
 def seen_by(client: TestClient, who: str, row: int) -> dict[str, str]:
     """Every page and answer in which a word about the row could stand, as a person gets them."""
-    post(client, "/name", who=who)
+    post(client, "/name", who=who, same="1")
     paths = (
         f"/question?row={row}", "/question", "/rows?sort=number", "/rows?state=held", "/progress",
         "/export", f"/api/question?who={who}&row={row}", f"/api/rows?who={who}&per_page=500",

@@ -1,5 +1,6 @@
 """Out of the page and into a terminal: the table as it was given, and a log to go on from."""
 
+import csv
 import gzip
 import io
 import json
@@ -22,6 +23,7 @@ from cpclean.projects.project import Project, Settings
 from cpclean.queries.model import Model
 from cpclean.storage.opening import open_storage
 from cpclean.web.desk.exporting import type_of
+from cpclean.web.desk.listing import RowsWanted
 from cpclean.web.pages.drafting import project_of
 from cpclean.web.pages.drafts import Draft, SetupForm
 
@@ -376,3 +378,25 @@ def test_a_project_without_its_text_is_written_anew():
     project = Project.from_bytes(small_project().to_bytes())
     assert project.text is None
     assert b'"text"' not in small_project().to_bytes()
+
+
+def test_lines_are_those_of_the_file_on_the_page_and_in_exports(files, desk_over):
+    """As in the terminal (intake/test_file_lines): cells of several lines count."""
+    text = Path("train.csv").read_bytes().replace(b";Bonn;", b';"Bonn\n(Rhein)";')
+    Path("lines.csv").write_bytes(text)
+    written = text.split(b"\n")
+    desk = desk_over(served("lines.csv", *OPTIONS))
+    question = desk.question("Ann", 5)
+    assert question.line != question.number + 2
+    hole = next(one.column for one in question.cells if one.hole)
+    shown = [one.text for one in question.cells if one.text]
+    assert any(one.encode("latin-1") in written[question.line - 1] for one in shown)
+    desk.answer("Ann", question.row, values={hole: "4"})
+    desk.ready()
+    for everything in (False, True):
+        line = json.loads(desk.export_log(everything).splitlines()[-1])
+        assert (line["row_in_file"], line["line"]) == (question.number, question.line)
+    (audit,) = csv.DictReader(io.StringIO(desk.export_audit()))
+    assert (audit["row"], audit["line"]) == (str(question.number), str(question.line))
+    (listed,) = [one for one in desk.rows(RowsWanted(), "Ann").rows if one.row == question.row]
+    assert listed.line == question.line

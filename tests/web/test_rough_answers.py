@@ -134,6 +134,7 @@ def test_what_identifies_rows():
     assert id_columns(values, set()) == ["patient_id"]
     assert id_columns({"kind": ["a", "b", "c"]}, {"kind"}) == ["kind"]
     assert id_columns({"orderNo": [1, 2, 2], "share": [0.5, 0.25]}, {"share"}) == []
+    assert id_columns({"note": [f"{n} " + "about a visit " * 4 for n in range(3)]}, {"note"}) == []
 
 
 def test_links_to_records():

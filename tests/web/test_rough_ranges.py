@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from cpclean.data.between import Between
+from cpclean.data.rough_ranges import range_around, ranges_of
 from cpclean.data.table import IncompleteTable
-from cpclean.web.desk.plausible import unusual
-from cpclean.web.desk.rough_ranges import range_around, ranges_of
+from cpclean.intake.plausible import unusual
 
 
 def table(values, repairs="default"):
@@ -24,6 +24,8 @@ COLUMNS = {
     "reals": [0.5, 0.86, 1.7, 2.04329, 3.3, 9.1, 4.4, 0.7],
     "wholes": [1, 2, 3, 4, 4, 4, 90, 100],
     "close wholes": [1, 1, 1, 2, 2, 2, 2, 2],
+    "wholes around a mean": [1, 1, 1, 2, 2, 3, 3, 9, 1, 2, 2],
+    "a mean between days": [pd.Timestamp("2024-01-01") + timedelta(days=n * n) for n in range(7)],
     "tiny": [1e-9, 2e-9, 3e-9, 5e-9],
     "large": [1e12, 1e12 + 1, 1e12 + 5, 3e12],
     "negative": [-5.5, -2.25, 0.0, 3.125],

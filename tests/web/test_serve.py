@@ -330,7 +330,7 @@ def test_the_browser_is_opened_at_the_address_with_the_token(monkeypatch):
     monkeypatch.setattr(serving.webbrowser, "open", lambda at: (opened_at.append(at), done.set()))
     address = serving._address("0.0.0.0", 8421, "a token&more")
     assert address == f"http://{socket.gethostname()}:8421/?token=a%20token%26more"
-    serving._greet(address, None, True, told.append)
+    serving._greet([address], [], True, told.append)
     assert done.wait(PATIENCE)
     assert opened_at == [address]
     assert told == [f"cpclean is at {address}", "Press Ctrl-C to stop."]

@@ -27,6 +27,7 @@ from cpclean.web.api.requests import body_as, query_as
 from cpclean.web.desk.engine import NotReadyError
 from cpclean.web.desk.views import as_json
 from cpclean.web.desk.workplace import Workplace
+from cpclean.web.guard.prefixes import root_of
 from cpclean.web.guard.refusals import error_response
 from cpclean.web.guard.security import Security
 
@@ -69,7 +70,7 @@ def routes(workplace: Workplace, security: Security) -> list[Route]:
         return Route(f"/api/{operation.name}", answered, methods=[method])
 
     async def openapi(request: Request) -> Response:
-        return JSONResponse(description())
+        return JSONResponse({**description(), "servers": [{"url": root_of(request.scope) or "/"}]})
 
     return [*(route(one) for one in OPERATIONS), Route("/api/openapi.json", openapi)]
 

@@ -16,7 +16,7 @@ Schema = dict[str, Any]
 
 _STATUSES = {
     401: "No token, or a wrong one",
-    403: "Refused: sent from another site's page",
+    403: "Refused: sent from another site's page, or for the owner only",
     404: "There is no such row or candidate",
     409: "There is no project yet, or the request id was used for something else",
     413: "The body is too large",

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
 from typing import Any
 
 from cpclean.data.between import Between
 from cpclean.data.columns import OTHER
 from cpclean.data.nulls import is_null
+from cpclean.data.rough_ranges import range_around
 from cpclean.data.values import categories_of, mark_text, plain_value
 from cpclean.intake.spreadsheets import without_formulas
 from cpclean.projects.project import Project
 from cpclean.storage.events import Event
 from cpclean.storage.ledger import Ledger
 from cpclean.web.desk.cell_views import text_of
+from cpclean.web.desk.gold import QualityView, qualities, verdicts
 from cpclean.web.desk.project_rows import ProjectRows
-from cpclean.web.desk.rough_ranges import range_around
 
 EXACT, ROUGH, UNKNOWN, COMMENT = "exact", "rough", "unknown", "comment"
 NAMES = (
     "row", "line", "column", "old_value", "new_value", "low", "high", "known", "counts", "kind",
-    "who", "at", "seconds", "reason", "handed_to", "unusual", "comment", "event",
+    "who", "at", "seconds", "reason", "handed_to", "unusual", "comment", "gold", "event",
 )  # fmt: skip
 
 
@@ -37,7 +38,8 @@ def audit_text(
 
     ``row`` is the number of the row in the file, from 0 below the header, and ``line`` its line
     there: what is known joins the file by either of them and the column. Events that were undone or
-    corrected are in it, too; ``counts`` says whether what a line says holds now.
+    corrected are in it, too; ``counts`` says whether what a line says holds now. Of answers to gold
+    questions, which never count, ``gold`` says whether they are right.
     """
     into = StringIO()
     writer = csv.DictWriter(into, NAMES, lineterminator="\n")
@@ -61,11 +63,12 @@ def audit_text(
 def _lines(
     project: Project, rows: ProjectRows, ledger: Ledger, events: Sequence[Event]
 ) -> Iterator[dict[str, Any]]:
+    worth = gold_verdicts(project, rows, ledger, events)
     for event in events:
         if event.kind == "undo":
             continue
         note = event.note or {}
-        said = _said(project, rows, event)
+        said = said_of(project, rows, event)
         for column, value in said.items():
             low, high, new, known = _known(project, event.row, column, value)
             yield {
@@ -85,17 +88,18 @@ def _lines(
                 "handed_to": note.get("to", ""),
                 "unusual": "yes" if column in note.get("unusual", ()) else "",
                 "comment": event.comment,
+                "gold": worth.get(event.number, ""),
                 "event": event.number,
             }
 
 
-def _said(project: Project, rows: ProjectRows, event: Event) -> dict[str, Any]:
+def said_of(project: Project, rows: ProjectRows, event: Event) -> dict[str, Any]:
     """What an event says about each cell; None where it says that nobody knows."""
     if event.kind == "comment":
         return {"": None}
     holes = rows.holes(event.row)
     if event.kind == "skip":
-        return dict.fromkeys(holes)
+        return dict.fromkeys(event.skipped_columns or holes)
     if event.candidate is not None:
         given = project.table.candidate(event.row, event.candidate)
         return {
@@ -105,20 +109,80 @@ def _said(project: Project, rows: ProjectRows, event: Event) -> dict[str, Any]:
     return {name: Between.of(one) or one for name, one in (event.value or {}).items()}
 
 
+def gold_verdicts(
+    project: Project, rows: ProjectRows, ledger: Ledger, events: Sequence[Event]
+) -> dict[int, str]:
+    """What each answer to a gold question is worth, by the number of its event."""
+    if not ledger.truths:
+        return {}
+    kinds = ("answer", "skip", "truth")
+    about = [one for one in events if one.row in ledger.truths and one.kind in kinds]
+    said = {one.number: said_of(project, rows, one) for one in about}
+    for one in about:  # who says that a category is not listed may be right, too
+        truth = said[ledger.truths[one.row].number]
+        for column, value in said[one.number].items():
+            if one.kind == "answer" and _is_unlisted(project, column, value):
+                listed = truth.get(column) in _categories(project, column)
+                said[one.number][column] = value if listed else Between()
+    return verdicts(ledger, about, said)
+
+
+def quality_of(
+    project: Project,
+    rows: ProjectRows,
+    ledger: Ledger,
+    events: Sequence[Event],
+) -> list[QualityView]:
+    """How well each person answers gold questions."""
+    worth = gold_verdicts(project, rows, ledger, events)
+    return qualities(ledger, worth, sorted({*ledger.answers, *ledger.skips}))
+
+
+def quality_text(found: Iterable[QualityView], spreadsheet: bool = False) -> str:
+    """The same as the text of a CSV file."""
+    into = StringIO()
+    names = (
+        "name", "gold_questions", "right", "roughly_right", "wrong", "unknown", "share_right",
+        "low", "high",
+    )  # fmt: skip
+    writer = csv.writer(into, lineterminator="\n")
+    writer.writerow(names)
+    for one in found:
+        shares = [
+            None if each is None else f"{each:.4f}" for each in (one.share, one.low, one.high)
+        ]
+        name = without_formulas(one.name) if spreadsheet else one.name
+        counts = (one.right, one.roughly_right, one.wrong, one.unknown)
+        writer.writerow([name, one.answers + one.unknown, *counts, *shares])
+    return into.getvalue()
+
+
+def _categories(project: Project, column: str) -> list[Any]:
+    table = project.table
+    own = table.columns[table.names.index(column)]
+    return list(own.frequencies) if own.kind == "categorical" else []
+
+
+def _is_unlisted(project: Project, column: str, value: Any) -> bool:
+    """Whether an answer says that a category is none of those that are listed."""
+    table = project.table
+    if column not in table.names:
+        return False
+    own = table.columns[table.names.index(column)]
+    return own.kind == "categorical" and value in (
+        OTHER,
+        mark_text(OTHER, categories_of(own, None)),
+    )
+
+
 def _known(project: Project, row: int, column: str, value: Any) -> tuple[Any, Any, Any, str]:
     """The ends of a range, the new value, and how exactly it is known."""
     if value is None:
         return None, None, None, UNKNOWN
     if isinstance(value, Between):
         return _number(value.low), _number(value.high), None, ROUGH
-    table = project.table
-    if column in table.names:
-        own = table.columns[table.names.index(column)]
-        if own.kind == "categorical" and value in (
-            OTHER,
-            mark_text(OTHER, categories_of(own, None)),
-        ):
-            return None, None, None, ROUGH
+    if _is_unlisted(project, column, value):
+        return None, None, None, ROUGH
     return None, None, _number(value), EXACT
 
 

@@ -10,11 +10,9 @@ from typing import Any
 from cpclean.data.between import Between
 from cpclean.data.columns import Column
 from cpclean.data.nulls import is_null
+from cpclean.data.rough_ranges import RoughRange, ranges_of
 from cpclean.data.table import IncompleteTable
 from cpclean.data.values import categories_of, in_words, is_mark, mark_text
-from cpclean.errors import AnswerError
-from cpclean.intake.typed_values import cell_typed, check_missing
-from cpclean.web.desk.rough_ranges import ranges_of
 from cpclean.web.desk.views import CellView, RangeView
 
 LONGEST = 300  # characters of a value in a line with others
@@ -39,10 +37,7 @@ def range_text(value: Between) -> str:
     >>> range_text(Between(20, 40)), range_text(Between(high=20)), range_text(Between(40))
     ('20 to 40 (roughly)', 'at most 20 (roughly)', 'at least 40 (roughly)')
     """
-    low, high = (None if end is None else in_words(end) for end in (value.low, value.high))
-    if low is None or high is None:
-        return f"at most {high} (roughly)" if low is None else f"at least {low} (roughly)"
-    return f"{low} to {high} (roughly)"
+    return f"{value.words(in_words)} (roughly)"
 
 
 def line_of(values: Mapping[str, Any], table: IncompleteTable | None = None) -> str:
@@ -75,7 +70,7 @@ def cells_of(
     return found
 
 
-def _cell(column: Column, text: str | None, hole: bool, ranges: list[RangeView]) -> CellView:
+def _cell(column: Column, text: str | None, hole: bool, ranges: list[RoughRange]) -> CellView:
     if not hole:
         return CellView(column.name, column.kind, text, False)
     unit = _UNIT.search(column.name)
@@ -89,8 +84,9 @@ def _cell(column: Column, text: str | None, hole: bool, ranges: list[RangeView])
     elif column.n_observed:
         ends = column.observed.min(), column.observed.max()
         low, high = (text_of(column.shown(end)) for end in ends)
+    views = [RangeView(*one) for one in ranges]
     measured = unit[1] if unit and column.kind == "numeric" else ""
-    return CellView(column.name, column.kind, text, True, low, high, categories, ranges, measured)
+    return CellView(column.name, column.kind, text, True, low, high, categories, views, measured)
 
 
 def spare_cells(columns: Mapping[str, Mapping[int, Any]], place: int) -> list[CellView]:
@@ -102,43 +98,3 @@ def spare_cells(columns: Mapping[str, Mapping[int, Any]], place: int) -> list[Ce
         )
         for name, value in found.items()
     ]
-
-
-def typed_values(
-    table: IncompleteTable,
-    number: int,
-    holes: Collection[str],
-    typed: Mapping[str, Any],
-    decimal: str,
-) -> dict[str, Any]:
-    """What a person typed for the missing cells of a row, without fields that were left empty.
-
-    Parameters
-    ----------
-    number : int
-        The row's number for people.
-    holes : the columns that are missing in the row
-    typed : dict from column name to text, or to a value as JSON has it
-        A rough one is {"between": [low, high]}.
-    decimal : str
-        The decimal sign of the file.
-    """
-    found: dict[str, Any] = {}
-    for name, given in typed.items():
-        check_missing(str(name), holes, f"row {number}")
-        value = given.strip() if isinstance(given, str) else given
-        if value is not None and value != "":
-            column = table.columns[table.names.index(name)]
-            rough = Between.of(value)
-            if rough is None:
-                found[name] = cell_typed(column, value, decimal)
-            else:
-                ends = (rough.low, rough.high)
-                found[name] = Between(
-                    *(None if end is None else cell_typed(column, end, decimal) for end in ends)
-                )
-    if not found:
-        raise AnswerError(
-            f"no value was given for row {number}. Type one, choose a candidate, or skip the row."
-        )
-    return found

@@ -6,14 +6,18 @@ import hashlib
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
+from cpclean.cleaning.known_cells import rough_cells
 from cpclean.errors import AnswerError, RefusedError, StorageError
 from cpclean.projects.project import Project
 from cpclean.storage.checks import checked_text
 from cpclean.storage.contract import Storage
 from cpclean.storage.ledger import ledger_of
-from cpclean.web.desk.audit import audit_text, words_about_known
+from cpclean.web.desk.allotting import Allotting
+from cpclean.web.desk.audit import audit_text, quality_of, quality_text, words_about_known
 from cpclean.web.desk.engine import Engine
 from cpclean.web.desk.exporting import (
     archive_of_files,
@@ -21,18 +25,24 @@ from cpclean.web.desk.exporting import (
     log_text,
     predictions_of,
     predictions_text,
-    rough_cells,
     table_bytes,
     words_about_filled,
 )
+from cpclean.web.desk.gold import QualityView
 from cpclean.web.desk.handing_out import HandingOut
 from cpclean.web.desk.listing import RowsWanted, own_answer, page_of, row_views
+from cpclean.web.desk.notifying import Notifier
+from cpclean.web.desk.presence import RECENT_SECONDS, Presence
 from cpclean.web.desk.progress import progress_of
 from cpclean.web.desk.project_rows import ProjectRows
+from cpclean.web.desk.row_images import RowImage, content_of, image_of
 from cpclean.web.desk.taking_in import TakingIn
+from cpclean.web.desk.team_settings import TeamSettings
 from cpclean.web.desk.trying import Trying
 from cpclean.web.desk.views import (
     AnsweredView,
+    HolderView,
+    NextView,
     PredictionsView,
     ProgressView,
     QuestionView,
@@ -40,6 +50,8 @@ from cpclean.web.desk.views import (
 )
 
 NAME_LENGTH = 100
+RECENT_EVENTS = 1000  # among which somebody's last one is looked for
+MOST_NEXT = 10  # questions of a person that are listed ahead
 EXPORT_SECONDS = 20.0  # that an export waits for the engine
 
 
@@ -58,6 +70,8 @@ class Desk:
         How many people must agree on each row; by default as the project says.
     cluster : str, optional
         The address of a Dask scheduler whose workers look at the points; servers may share one.
+    notify : str, optional
+        The address that learns, once, that the target is reached.
 
     Examples
     --------
@@ -90,6 +104,7 @@ class Desk:
         lease_seconds: float = 600,
         answers_per_row: int | None = None,
         cluster: str | None = None,
+        notify: str | None = None,
     ) -> None:
         project = storage.project()
         if project is None:
@@ -101,15 +116,26 @@ class Desk:
         self.answers_per_row = project.settings.answers_per_row
         self.engine = Engine(storage, project, self.answers_per_row, cluster)
         self._rows = ProjectRows(project)
-        self._out = HandingOut(storage, project, self._rows, self.engine, float(lease_seconds))
-        self._in = TakingIn(storage, project, self._rows, self.engine)
+        self.team = TeamSettings(storage, self._rows.columns_with_holes)
+        self.presence = Presence()
+        self._allotting = allotting = Allotting(self._rows, self.team)
+        self._began, self._lease_time = storage.now(), timedelta(seconds=lease_seconds)
+        lease_seconds = float(lease_seconds)
+        self._out = HandingOut(storage, project, self._rows, self.engine, allotting, lease_seconds)
+        self._in = TakingIn(storage, project, self._rows, self.engine, allotting)
+        self._notifier = None if notify is None else self._notifier_for(notify)
         self.trying = Trying(project, self.engine)
         self.mark = _mark(project)
         self._progress = progress_of(self.engine, project)
 
+    def _notifier_for(self, url: str) -> Notifier:
+        return Notifier(self.storage, self.progress, lambda: self.engine.stopping, self.name, url)
+
     def start(self) -> None:
         """Let the engine begin; this returns at once."""
         self.engine.start()
+        if self._notifier is not None:
+            self._notifier.start()
 
     def stop(self) -> None:
         """Let the engine end; the storage stays open."""
@@ -166,6 +192,36 @@ class Desk:
         records = (self.project.settings.about or {}).get("records")
         found = records.get(str(self._rows.numbers[row])) if isinstance(records, dict) else None
         return {str(name): str(text) for name, text in (found or {}).items()}
+
+    def image(self, row: int) -> RowImage | None:
+        """The picture of a row, if a column names one that can be shown."""
+        return image_of(*self._image_place(row))
+
+    def image_content(self, row: int) -> tuple[bytes, str]:
+        """The picture of a row and its media type, or an error."""
+        return content_of(*self._image_place(self._rows.checked(row)))
+
+    def _image_place(self, row: int) -> tuple[Any, Path | None]:
+        about = self.project.settings.about or {}
+        column, folder = about.get("image"), about.get("folder")
+        cell = self._rows.cells(row).get(column) if isinstance(column, str) else None
+        return cell, Path(folder) if isinstance(folder, str) and folder else None
+
+    def next_rows(self, who: str, most: int = MOST_NEXT) -> list[NextView]:
+        """The rows that a person will probably be asked about next, in order."""
+        return self._out.next_rows(checked_name(who), most)
+
+    def held_by_others(self, who: str) -> list[HolderView]:
+        """The rows for this person that others have open, and for how long."""
+        return self._out.held_by_others(checked_name(who))
+
+    def all_held(self) -> list[HolderView]:
+        """All rows that anybody has open, and for how long."""
+        return self._out.all_held()
+
+    def take_over(self, who: str, row: int) -> bool:
+        """Take a row over from whoever has it open; whether it is this person's now."""
+        return self._out.take_over(checked_name(who), self._rows.checked(row))
 
     def best_rows(self, limit: int) -> list[int]:
         """The rows that matter most, whether somebody holds them or not."""
@@ -259,6 +315,46 @@ class Desk:
         now = self.engine.now
         return [] if now is None else sorted({*now.ledger.answers, *now.ledger.skips})
 
+    def name_in_use(self, browser: str, who: str) -> tuple[str, float] | None:
+        """The name of somebody active in another browser, as they write it, and how long ago.
+
+        None if nobody was lately. Names are the same whatever their case.
+        """
+        key, now, at = who.casefold(), self.engine.now, self.storage.now()
+        found = self.presence.elsewhere(browser, who)
+        if found is not None or self.presence.knows(browser, who):
+            return found
+        # Another server may know more: what is held and answered is for all to see. What is older
+        # than this server tells nothing: after a restart, people come back in the same browsers.
+        events = [] if now is None else now.events[-RECENT_EVENTS:]
+        seen = [(one.who, one.until - self._lease_time) for one in self.storage.leases()]
+        seen += [(one.who, one.at) for one in events]
+        recent = [
+            (name, (at - then).total_seconds())
+            for name, then in seen
+            if name.casefold() == key and then > self._began
+        ]
+        found = min(recent, key=lambda one: one[1], default=None)
+        return None if found is None or found[1] > RECENT_SECONDS else found
+
+    def quality(self) -> list[QualityView]:
+        """How well each person answers gold questions; empty if there are none."""
+        now = self.engine.now
+        if now is None or not now.ledger.truths:
+            return []
+        events = now.events[: now.ledger.last]
+        return quality_of(self.project, self._rows, now.ledger, events)
+
+    @property
+    def n_gold(self) -> int:
+        """How many rows are gold questions."""
+        return 0 if self.engine.now is None else len(self.engine.now.ledger.truths)
+
+    @property
+    def rows_for_nobody(self) -> int:
+        """Rows that no expert is asked about; 0 without experts."""
+        return 0 if self.engine.now is None else self._allotting.for_nobody(self.engine.now)
+
     def undo(self, who: str, request_id: str | None = None) -> AnsweredView:
         """Undo what this person answered or skipped last."""
         return self._in.undo(checked_name(who), request_id)
@@ -314,6 +410,12 @@ class Desk:
         ledger = ledger_of(events, self.answers_per_row, self.project.spelling)
         return audit_text(self.project, self._rows, ledger, events, spreadsheet)
 
+    def export_quality(self) -> str:
+        """How well each person answers gold questions, as a CSV file for spreadsheets."""
+        self.engine.wake()
+        self.ready(EXPORT_SECONDS)
+        return quality_text(self.quality(), spreadsheet=True)
+
     def export_files(self) -> Iterator[bytes]:
         """The files of a large table with what is known so far, as a .zip archive in blocks."""
         self.engine.wake()
@@ -342,7 +444,7 @@ class Desk:
         now = self.engine.now
         if now is None:
             return ""
-        session, rough = now.session, rough_cells(now.session, self.project)
+        session, rough = now.session, rough_cells(now.session, self.project.table)
         holes = {(row, name) for row in self._rows.dirty for name in self._rows.holes(row)}
         told = {(row, name) for row, known in session.known.items() for name in known} & holes
         exact = len(told - set(rough))

@@ -47,7 +47,7 @@ POLL_SECONDS = 0.25  # between looks for answers from other processes
 MOST_REST = 0.02  # seconds after a piece of work
 RETRY_SECONDS = 1.0  # after the database could not be read
 ACCURACY_SECONDS = 1.0  # between two looks at all points
-RUNS, MOST_ANSWERS = 3, 400  # of a forecast
+RUNS, MOST_ANSWERS = 5, 400  # of a forecast
 STEPS_SHOWN = 15  # steps of a forecast between two that are shown
 SHOWN_SECONDS = 1.0  # between two looks at how far the looking back is
 
@@ -81,6 +81,8 @@ class Now:
         Where it stands in the ranking.
     start_shares : (float, float)
         The shares that were certain and settled before the first answer.
+    start : SessionView
+        As things stood before the first answer, by which gold questions are asked.
     """
 
     version: int
@@ -95,6 +97,7 @@ class Now:
     gains: Floats
     stopped: str | None
     start_shares: tuple[float, float]
+    start: SessionView
 
 
 class Engine:
@@ -135,6 +138,7 @@ class Engine:
         self._comments: dict[int, list[LogEvent]] = {}
         self._follower: Follower | None = None
         self._start_shares = (0.0, 0.0)
+        self._start: SessionView | None = None
         self._standing: Standing | None = None
         self.sure_shares = SureShares()
         self.columns = ColumnLooks(self.publish)
@@ -283,8 +287,12 @@ class Engine:
         if follower is None:
             session = self._project.session(cluster=self._cluster)
             self._start_shares = (session.certain_share, session.settled_share)
+            self._start = session.view
             follower = Follower(session)
         follower.follow(ledger.log)
+        if follower.aside:
+            aside = {ledger.numbers[place]: why for place, why in follower.aside.items()}
+            ledger = replace(ledger, left_out={**ledger.left_out, **aside})
         fresh = events[len(self._events) :]
         self._by_request |= {one.request_id: one for one in fresh}
         for one in fresh:
@@ -312,9 +320,10 @@ class Engine:
             view=session.view,
             ranking=rows,
             place={row: place for place, row in enumerate(rows)},
-            gains=session.view.gains,
+            gains=self._gains(ledger, session.view),
             stopped=session.view.stopped,
             start_shares=self._start_shares,
+            start=session.view if self._start is None else self._start,
         )
         self.details = {  # what they would settle may be some answers old until it is worked out
             row: one
@@ -322,6 +331,15 @@ class Engine:
             if row in now.place and one.known == now.view.known_of(row)
         }
         self._publish(now)
+
+    def _gains(self, ledger: Ledger, view: SessionView) -> Floats:
+        """What knowing each row would bring; gold questions look as they did at the start."""
+        asked = [row for row in ledger.truths if row not in ledger.rows]
+        if not asked or self._start is None:
+            return view.gains
+        gains = view.gains.copy()
+        gains[asked] = self._start.gains[asked]
+        return gains
 
     # -- ahead -----------------------------------------------------------------------------
 

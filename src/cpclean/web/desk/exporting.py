@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from io import StringIO
 from typing import Any, Literal, get_args
 
@@ -14,13 +13,14 @@ import numpy as np
 from cpclean.analysis.fill_words import fill_words
 from cpclean.analysis.predictions import Predictions
 from cpclean.analysis.words import shown
-from cpclean.cleaning.known_cells import FilledCells, filled_cells
+from cpclean.cleaning.known_cells import filled_cells, rough_cells
 from cpclean.cleaning.session import CleaningSession
 from cpclean.data.domains import DomainTable, plain_frame
 from cpclean.data.row_order import places_in_frame
 from cpclean.errors import CPCleanError
 from cpclean.intake.cleaned import Original
 from cpclean.intake.cleaned_files import KnownOfFiles, zipped
+from cpclean.intake.file_lines import FileLines
 from cpclean.intake.spreadsheets import escaped
 from cpclean.intake.textfile import TextFile
 from cpclean.intake.writing import as_pandas
@@ -29,7 +29,7 @@ from cpclean.storage.events import Event
 from cpclean.storage.journal_lines import header
 from cpclean.storage.ledger import Ledger
 from cpclean.web.desk.engine import Now
-from cpclean.web.desk.rough_ranges import range_around
+from cpclean.web.desk.project_rows import lines_of
 from cpclean.web.desk.views import PredictionsView, PredictionView
 
 TYPES = {
@@ -94,7 +94,7 @@ def table_bytes(
     else:
         frame = as_pandas(plain_frame(given))
         original = Original(frame, project.text, isinstance(given, DomainTable))
-    known = true_cells(session, project, numbers, fill, given).cells
+    known = filled_cells(session, project.table, numbers, fill, given).cells
     made = original.cleaned(project.table, numbers, known, suffix)
     if not spreadsheet or suffix not in _TEXTS:
         return made.content
@@ -121,7 +121,7 @@ def words_about_filled(
         return []
     given = project.frame
     rows = _places(project) if given is None else numbers
-    filled = true_cells(session, project, rows, fill, given)
+    filled = filled_cells(session, project.table, rows, fill, given)
     return fill_words(filled, fill, (project.settings.about or {}).get("prior"))
 
 
@@ -136,41 +136,12 @@ def archive_of_files(project: Project, session: CleaningSession) -> Iterator[byt
         raise ExportError("this table came as one file: export it as .csv, .parquet or .xlsx.")
     files.check()
     names = project.task.row_names.tolist()
-    rough = set(rough_cells(session, project))
+    rough = set(rough_cells(session, project.table))
     known = {
         names[row]: {name: one for name, one in values.items() if (row, name) not in rough}
         for row, values in session.known.items()
     }
     return zipped(KnownOfFiles.of(files, project.table.columns, known))
-
-
-def true_cells(
-    session: CleaningSession, project: Project, rows: list[int], fill: str | None, given: Any
-) -> FilledCells:
-    """The known cells and the guesses, without what is known only roughly.
-
-    That is what a person chose as one value of a grid, and a category that is not listed.
-    """
-    filled = filled_cells(session, project.table, rows, fill, given)
-    answered = {name: dict(cells) for name, cells in filled.answered.items()}
-    for row, column in rough_cells(session, project):
-        answered.get(column, {}).pop(rows[row], None)
-    return replace(filled, answered=answered)
-
-
-def rough_cells(session: CleaningSession, project: Project) -> list[tuple[int, str]]:
-    """The cells that are known only roughly."""
-    table, found = project.table, []
-    for row, known in session.known.items():
-        found += [(row, column) for column in session.view.rough_of(row)]
-        if session.view.known_of(row).candidate is not None:
-            holes = session.view.cells(row)
-            found += [
-                (row, column)
-                for column, value in known.items()
-                if column in holes and range_around(table, row, column, value) is not None
-            ]
-    return list(dict.fromkeys(found))
 
 
 def type_of(suffix: str, content: bytes, project: Project) -> str:
@@ -254,15 +225,16 @@ def log_text(project: Project, ledger: Ledger, events: list[Event]) -> str:
     answers about a row, the first is there; where several people must agree, what they agree on.
     """
     lines: list[Any] = [header(project.journal_belongs)]
+    known = lines_of(project)
     for place in project.news(ledger.log):
         event = events[ledger.numbers[place] - 1]
-        lines.append({**ledger.log[place], **_remarks(event), **_in_file(project, event)})
+        lines.append({**ledger.log[place], **_remarks(event), **_in_file(project, known, event)})
     return _lines(lines)
 
 
 def events_text(project: Project, events: Iterable[Event]) -> str:
     """Every event, also those that were undone, as JSON lines."""
-    found = []
+    found, known = [], lines_of(project)
     for event in events:
         one: dict[str, Any] = {"number": event.number, "kind": event.kind, "row": event.row}
         if event.kind == "undo":
@@ -271,7 +243,7 @@ def events_text(project: Project, events: Iterable[Event]) -> str:
             one["candidate"] = event.candidate
         elif event.value is not None:
             one["value"] = event.value
-        remarks = {**_remarks(event), **_in_file(project, event)}
+        remarks = {**_remarks(event), **_in_file(project, known, event)}
         found.append({**one, **remarks, "request_id": event.request_id})
     return _lines(found)
 
@@ -281,9 +253,9 @@ def _remarks(event: Event) -> dict[str, Any]:
     return {**said, **(event.note or {})}
 
 
-def _in_file(project: Project, event: Event) -> dict[str, Any]:
-    """The number of the row for people, as a terminal writes it, too."""
-    return {"row_in_file": int(project.task.row_names[event.row])}
+def _in_file(project: Project, lines: FileLines, event: Event) -> dict[str, Any]:
+    """The number of the row and its line for people, as a terminal writes them, too."""
+    return lines.remark(int(project.task.row_names[event.row]))
 
 
 def _lines(found: Iterable[Any]) -> str:

@@ -47,9 +47,9 @@ def row_views(rows: ProjectRows, now: Now | None, leases: Iterable[Lease]) -> li
 def _row_view(rows: ProjectRows, row: int, now: Now | None, holders: list[str]) -> RowView:
     found = None if now is None else now.ledger.rows.get(row)
     state = "open" if found is None else {"settled": "answered"}.get(found.state, found.state)
-    if now is not None and state == "answered" and now.view.rough_of(row):
+    if now is not None and state == "answered" and _is_rough(now, row, found):
         state = "rough"
-    still_open = now is None or row in now.place
+    still_open = now is None or row in now.place or (row in now.ledger.truths and found is None)
     held_by = holders if still_open and state != "skipped" else []
     if held_by and state == "open":
         state = "held"  # other states say more: disputed, and held by whom
@@ -70,6 +70,14 @@ def _row_view(rows: ProjectRows, row: int, now: Now | None, holders: list[str]) 
     )
 
 
+def _is_rough(now: Now, row: int, state: RowState | None) -> bool:
+    """Whether a row is known only roughly; of a gold question, whether people say so."""
+    if row not in now.ledger.truths or state is None or state.decided is None:
+        return bool(now.view.rough_of(row))
+    said = state.decided.value or {}
+    return any(Between.of(value) is not None for value in said.values())
+
+
 def settled_text(now: Now | None, state: RowState | None) -> str | None:
     """What is settled about a row, in one line; what is not is for nobody else to see.
 
@@ -79,7 +87,7 @@ def settled_text(now: Now | None, state: RowState | None) -> str | None:
         return None
     one = now.view.known_of(state.row)
     known = {**one.rough, **one.raw}
-    if known:
+    if known and state.row not in now.ledger.truths:  # which nobody is to learn from this
         cells = now.view.cells(state.row)
         holes = {name: value for name, value in known.items() if name in cells}
         return _line(now, holes or known)

@@ -15,6 +15,7 @@ _ID_LIKE = re.compile(r"(^|[^a-z])(id|ids|nr|no|number|key|code|name|uuid|ref)([
 _CAMEL_ID = re.compile(r"[a-z](Id|ID|Nr|No|Key|Code|Name)$")
 _FIELD = re.compile(r"\{([^{}]*)\}")
 MOST_NAMED_BY = 3
+LONGEST_ID = 40  # characters; uuids have 36
 LONGEST_LINK = 2000
 
 
@@ -93,6 +94,8 @@ def _identifies(values: list[Any]) -> bool:
         return False
     if any(isinstance(value, float) and not value.is_integer() for value in values):
         return False
+    if any(isinstance(value, str) and len(value) > LONGEST_ID for value in values):
+        return False  # a text about the row, by which nobody recognises it
     try:
         return len(set(values)) == len(values)
     except TypeError:

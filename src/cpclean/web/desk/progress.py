@@ -11,7 +11,7 @@ from cpclean.projects.project import Project
 from cpclean.queries.sureness import LEVEL
 from cpclean.report.pictures import thinned
 from cpclean.storage.ledger import Ledger
-from cpclean.web.desk.engine import Engine, Now
+from cpclean.web.desk.engine import MOST_ANSWERS, Engine, Now
 from cpclean.web.desk.views import PairView, PersonView, ProgressView
 
 MOST_SHOWN = 400  # points of the curve so far
@@ -23,21 +23,22 @@ def progress_of(engine: Engine, project: Project) -> ProgressView:
     version, now = engine.version, engine.now
     target = project.settings.target_share
     if now is None:
-        n_rows, n_points = len(project.dirty_rows), project.task.points.n_points
+        n_rows, n_points = project.task.dataset.n_dirty_in_all, project.task.points.n_points
         return ProgressView(
             version, 0, n_rows, n_rows, 0.0, 0, n_points, [], [], [], [], None, target,
             None, [], 0, None, False, True, trouble=engine.trouble,
             points_with_holes=len(project.task.points.mixtures), open=n_points,
             sure_level=project.settings.sure or LEVEL,
-            until_sure=project.settings.sure is not None, looked=False,
+            until_sure=project.settings.sure is not None, looked=False, to_go="not known yet",
         )  # fmt: skip
     view, ledger, outlook = now.view, now.ledger, engine.outlook
+    data = project.task.dataset  # of files, the rows that matter, and how many others have holes
     standing = engine.standing(now)
     return ProgressView(
         version=version,
         answers=len(view.history),
-        rows_total=len(project.dirty_rows),
-        rows_left=len(view.open_rows),
+        rows_total=data.n_dirty_in_all,
+        rows_left=data.n_dirty_in_all - len(data.dirty_rows) + len(view.open_rows),
         **standing.numbers,
         curve=_curve([now.start_shares[1], *(one.settled_share for one in view.history)]),
         expected=_ahead(outlook, outlook.mean) if outlook else [],
@@ -45,6 +46,7 @@ def progress_of(engine: Engine, project: Project) -> ProgressView:
         high=_ahead(outlook, outlook.high) if outlook else [],
         to_target=_to_target(engine, now, target),
         target=target,
+        to_go=_to_go(engine, now, target),
         accuracy=engine.accuracy,
         people=_people(now),
         disputed=len(ledger.disputed),
@@ -97,6 +99,23 @@ def _to_target(engine: Engine, now: Now, target: float) -> int | None:
     # The forecast may be some answers old.
     rows = max(1, int(ahead.answers[more]) - len(now.view.history))
     return rows * now.ledger.answers_per_row
+
+
+def _to_go(engine: Engine, now: Now, target: float) -> str:
+    """What is left to do, in answers; at most one for each row and person."""
+    if now.view.settled_share >= target:
+        return "none"
+    if now.stopped is not None:
+        return "nothing more to ask"
+    each, most = now.ledger.answers_per_row, len(now.view.open_rows)
+    ahead, given = engine.outlook, len(now.view.history)
+    since = 0 if ahead is None else given - int(ahead.answers[0])
+    if ahead is not None and (found := ahead.more(since)) is not None:
+        low, high = (min(one, most) * each for one in found)
+        return f"{low:,} to {high:,}" if low < high else f"{low:,}"
+    if ahead is not None and len(ahead.answers) > MOST_ANSWERS:
+        return f"more than {max(1, MOST_ANSWERS - since) * each:,}"
+    return f"at most {most * each:,}"
 
 
 def _people(now: Now) -> list[PersonView]:

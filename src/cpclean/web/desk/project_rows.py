@@ -9,6 +9,7 @@ from cpclean.data.domains import plain_frame
 from cpclean.data.nulls import is_null
 from cpclean.data.rows import is_whole
 from cpclean.errors import UnknownRowError
+from cpclean.intake.file_lines import FileLines
 from cpclean.intake.writing import as_pandas
 from cpclean.projects.project import Project
 from cpclean.web.desk.cell_views import text_of
@@ -54,6 +55,12 @@ class ProjectRows:
         """The columns in which a row has candidates."""
         return [self._table.names[cell] for cell in self._table.options_in_space(row).cells]
 
+    @cached_property
+    def columns_with_holes(self) -> list[str]:
+        """The columns that people are asked about, in the table's order."""
+        found = {name for row in self.dirty for name in self.holes(row)}
+        return [name for name in self._table.names if name in found]
+
     def cells(self, row: int) -> dict[str, Any]:
         """The cells of a row as they were given, also those that play no part."""
         number, found = self.numbers[row], dict(self._table.row(row))
@@ -85,22 +92,48 @@ class ProjectRows:
             if name in cells and not is_null(cells[name])
         )
 
+    def row_of(self, number: int) -> int | None:
+        """The row with a number for people, if it has holes."""
+        return self._by_number.get(number)
+
+    @cached_property
+    def _by_number(self) -> dict[int, int]:
+        return {self.numbers[row]: row for row in self.dirty}
+
+    @property
+    def n_in_file(self) -> int:
+        """How many rows the file has, with those that are not in the table."""
+        frame = self._project.frame
+        return max(self.numbers) + 1 if frame is None else len(plain_frame(frame))
+
+    def by_name(self) -> dict[tuple[str, ...], list[int]]:
+        """The numbers of rows by what identifies them, as text."""
+        found: dict[tuple[str, ...], list[int]] = {}
+        for row, number in enumerate(self.numbers):
+            cells = self.cells(row)
+            key = tuple(text_of(cells[name]) for name in self.named_by)
+            found.setdefault(key, []).append(number)
+        return found
+
     def link(self, row: int) -> str:
         """The address of a row's record; "" if there is none."""
         return link_of(self._link, self.cells(row)) if self._link else ""
 
     def line(self, row: int) -> int | None:
         """The line of the file on which a row begins; None if that is not known."""
-        number = self.numbers[row] + 1  # below the header
-        return self._lines[number] if number < len(self._lines) else None
+        return self._lines.at(self.numbers[row])
 
     @cached_property
-    def _lines(self) -> list[int]:
-        text, frame = self._project.text, self._project.frame
-        if text is None or frame is None:
-            return []
-        found = text.line_numbers
-        return found if len(found) == len(plain_frame(frame)) + 1 else []
+    def _lines(self) -> FileLines:
+        return lines_of(self._project)
+
+
+def lines_of(project: Project) -> FileLines:
+    """On which line of its file each row of the given table begins."""
+    if project.frame is None:
+        return FileLines()
+    file = str((project.settings.about or {}).get("file") or "")
+    return FileLines.of(project.text, len(plain_frame(project.frame)), file)
 
 
 def _spare_columns(project: Project) -> dict[str, dict[int, Any]]:

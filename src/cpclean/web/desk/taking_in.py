@@ -10,18 +10,19 @@ from typing import Any
 from uuid import uuid4
 
 from cpclean.data.between import Between
+from cpclean.data.rough_ranges import range_around
 from cpclean.errors import AnswerError
+from cpclean.intake.plausible import unusual
+from cpclean.intake.typed_values import values_typed
 from cpclean.projects.project import Project
 from cpclean.storage.checks import used_before
 from cpclean.storage.contract import Storage
 from cpclean.storage.events import Event, NewEvent
 from cpclean.storage.ledger import Ledger, ledger_of
-from cpclean.web.desk.cell_views import typed_values
+from cpclean.web.desk.allotting import Allotting
 from cpclean.web.desk.engine import Engine, Now
 from cpclean.web.desk.listing import settled_text
-from cpclean.web.desk.plausible import unusual
 from cpclean.web.desk.project_rows import ProjectRows
-from cpclean.web.desk.rough_ranges import range_around
 from cpclean.web.desk.views import AnsweredView
 
 # Larger numbers of candidates are saved as values; also the largest that JavaScript has exactly.
@@ -37,12 +38,19 @@ class TakingIn:
     project : Project
     rows : ProjectRows
     engine : Engine
+    allotting : Allotting
     """
 
     def __init__(
-        self, storage: Storage, project: Project, rows: ProjectRows, engine: Engine
+        self,
+        storage: Storage,
+        project: Project,
+        rows: ProjectRows,
+        engine: Engine,
+        allotting: Allotting,
     ) -> None:
         self._storage, self._project, self._rows, self._engine = storage, project, rows, engine
+        self._allotting = allotting
         self._answers_per_row = project.settings.answers_per_row
         self._decimal = "." if project.text is None else project.text.decimal
         whole = project.task.dataset.whole
@@ -68,7 +76,7 @@ class TakingIn:
         if now is not None and self._may_need_more:
             copy(now.session).replay([entry])  # refuses what the rows at hand cannot tell
         state = None if now is None else now.ledger.rows.get(row)
-        settled = state is not None and state.state == "settled"
+        settled = state is not None and state.state == "settled" and not _is_asked(now, row, who)
         kind = "correction" if settled and (correct or self._answers_per_row == 1) else "answer"
         note = {"comment": comment.strip(), "unusual": list(strange)}
         said = NewEvent(
@@ -84,7 +92,7 @@ class TakingIn:
 
     def _typed(self, row: int, values: Mapping[str, Any]) -> dict[str, Any]:
         number, holes = self._rows.numbers[row], self._rows.holes(row)
-        return typed_values(self._project.table, number, holes, values, self._decimal)
+        return values_typed(self._project.table, number, holes, values, self._decimal)
 
     def comment(self, who: str, row: int, comment: str, request_id: str | None) -> AnsweredView:
         """As `Desk.comment`."""
@@ -100,10 +108,14 @@ class TakingIn:
         note: Mapping[str, Any] | None = None,
     ) -> AnsweredView:
         """As `Desk.skip`."""
+        now = self._engine.now
         if (before := self._saved_before(who, row, request_id)) is not None:
             if before.kind != "skip":
                 raise used_before(before)
             return _view(before)
+        note = dict(note or {})
+        if not note.get("to") and (own := self._allotting.left_to_others(now, who, row)):
+            note["columns"] = own
         return self._append(NewEvent("skip", who, row, seconds=seconds, note=note), request_id)
 
     def undo(self, who: str, request_id: str | None) -> AnsweredView:
@@ -124,6 +136,8 @@ class TakingIn:
         now = self._engine.now
         state = None if now is None else now.ledger.rows.get(row)
         if now is None or state is None or request_id in now.by_request:
+            return None
+        if _is_asked(now, row, who):
             return None
         decided = state.decided if state.state == "settled" else None
         if decided is None or _page_of(decided.request_id) == _page_of(request_id):
@@ -220,6 +234,14 @@ class TakingIn:
 def _view(event: Event) -> AnsweredView:
     strange = list((event.note or {}).get("unusual", ()))
     return AnsweredView(event.number, event.kind, event.row, strange)
+
+
+def _is_asked(now: Now | None, row: int, who: str) -> bool:
+    """Whether a row is a gold question that the person has not answered: others do not matter."""
+    if now is None or row not in now.ledger.truths:
+        return False
+    state = now.ledger.rows.get(row)
+    return state is None or who not in state.people
 
 
 def _page_of(request_id: str) -> str:

@@ -67,6 +67,31 @@ class CandidateView:
 
 
 @dataclass(frozen=True)
+class HolderView:
+    """A row that somebody has open, and for how many seconds it stays with them."""
+
+    who: str
+    seconds: float
+    row: int
+    number: int
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class NextView:
+    """A row that somebody will probably be asked about soon, and the cells that are asked for."""
+
+    row: int
+    number: int
+    title: str
+    line: int | None
+    link: str
+    columns: list[str]
+    handed_by: str
+    held: bool
+
+
+@dataclass(frozen=True)
 class QuestionView:
     """A row that somebody is asked about.
 
@@ -102,6 +127,8 @@ class QuestionView:
         Who handed the row over to this person; "" if nobody did.
     seen : int
         The number of the last event that this takes into account.
+    holders : list of HolderView
+        Who else has the row open, if it is not held for this person.
     """
 
     row: int
@@ -123,6 +150,7 @@ class QuestionView:
     comments: list[CommentView] = field(default_factory=list)
     handed_by: str = ""
     seen: int = 0
+    holders: list[HolderView] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -204,6 +232,8 @@ class ProgressView:
         How it is expected to go on: mean and range over a few simulated continuations.
     to_target : int or None
         How many more answers are expected until the share `target` is settled; None: not known.
+    to_go : str
+        How many more answers that takes, in words: a range, or what is known before there is one.
     accuracy : float or None
         Of the validation points, where their labels are known.
     pairs : list of PairView
@@ -257,6 +287,7 @@ class ProgressView:
     looking_back: list[str] = field(default_factory=list)
     looking_at: tuple[str, float] | None = None
     looked: bool = True
+    to_go: str = ""
 
     @property
     def all_certain(self) -> bool:

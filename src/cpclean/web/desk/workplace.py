@@ -31,7 +31,7 @@ class Workplace:
     ----------
     open_place : function from Project to Storage, optional
         Makes the storage of a project that is set up in the browser; may be a `NamedPlace`.
-    lease_seconds, answers_per_row, cluster
+    lease_seconds, answers_per_row, cluster, notify
         As in `Desk`.
 
     Attributes
@@ -53,6 +53,7 @@ class Workplace:
         lease_seconds: float,
         answers_per_row: int | None,
         cluster: str | None = None,
+        notify: str | None = None,
     ) -> None:
         self.storage: Storage | None = None
         self.desk: Desk | None = None
@@ -60,7 +61,7 @@ class Workplace:
         self.upload_limit = UPLOAD_LIMIT
         self._open_place = open_place
         self._lease_seconds, self._answers_per_row = lease_seconds, answers_per_row
-        self._cluster = cluster
+        self._cluster, self._notify = cluster, notify
         self._lock = Lock()
         self.at_close: list[Callable[[], object]] = []
 
@@ -86,6 +87,7 @@ class Workplace:
             lease_seconds=self._lease_seconds,
             answers_per_row=self._answers_per_row,
             cluster=self._cluster,
+            notify=self._notify,
         )
         desk.start()
         self.storage, self.desk = storage, desk

@@ -14,13 +14,13 @@ PAGE = """<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>{title} · cpclean</title>
-<link rel="icon" href="/static/icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="/static/colours.css">
-<link rel="stylesheet" href="/static/base.css">
-<link rel="stylesheet" href="/static/parts.css">
+<link rel="icon" href="{root}/static/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="{root}/static/colours.css">
+<link rel="stylesheet" href="{root}/static/base.css">
+<link rel="stylesheet" href="{root}/static/parts.css">
 </head>
 <body>
-<header class="top"><div class="top-in"><a class="brand" href="/">cpclean</a></div></header>
+<header class="top"><div class="top-in"><a class="brand" href="{root}/">cpclean</a></div></header>
 <main id="main"><section class="card"><h1>{title}</h1>
 {inner}
 </section></main>
@@ -30,7 +30,7 @@ PAGE = """<!doctype html>
 
 LOGIN = """<p class="lead">The server printed an address with a token when it started. Open that
 address, or enter the token here.</p>
-<form method="post" action="/login">
+<form method="post" action="{root}/login">
 <input type="hidden" name="next" value="{target}">
 <div class="free-line"><div class="field"><label for="token">Token</label>
 <div class="input-line"><input id="token" name="token" type="password" required autofocus
@@ -42,7 +42,7 @@ autocomplete="current-password"{invalid}><button class="main-button">Log in</but
 WRONG = ' aria-invalid="true" aria-describedby="wrong-token"'
 
 
-def login_page(target: str, wrong: bool) -> str:
+def login_page(target: str, wrong: bool, root: str = "") -> str:
     """The form for the token, which leads on to a target.
 
     >>> "not the token of this server" in login_page("/", wrong=True)
@@ -50,12 +50,14 @@ def login_page(target: str, wrong: bool) -> str:
     """
     remark = "This is not the token of this server."
     shown = f'<p class="wrong" id="wrong-token" role="alert">{remark}</p>' if wrong else ""
-    inner = LOGIN.format(target=escape(target), invalid=WRONG if wrong else "", remark=shown)
-    return PAGE.format(title="Log in", inner=inner)
+    inner = LOGIN.format(
+        target=escape(target), invalid=WRONG if wrong else "", remark=shown, root=root
+    )
+    return PAGE.format(title="Log in", inner=inner, root=root)
 
 
-def message_page(title: str, text: str = "") -> str:
+def message_page(title: str, text: str = "", root: str = "") -> str:
     """A heading, a sentence, and the way back."""
-    back = '<a class="button main-button" href="/">Go to the first page</a>'
+    back = f'<a class="button main-button" href="{root}/">Go to the first page</a>'
     inner = f'<p class="lead">{escape(text)}</p>{back}'
-    return PAGE.format(title=escape(title), inner=inner)
+    return PAGE.format(title=escape(title), inner=inner, root=root)

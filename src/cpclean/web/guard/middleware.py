@@ -4,10 +4,12 @@
 2. A body must not be larger than its address allows.
 3. Whoever asks must know the token: in the address (``?token=...``, once; then a cookie stands
    for it), in the form of /login, or as ``Authorization: Bearer TOKEN``. An address from which
-   many wrong ones came has to wait.
+   many wrong ones came has to wait. There are two tokens: the owner's, and one with which people
+   can answer, but neither set up nor export.
 4. Whoever changes something with a cookie must bring the session's CSRF token, in the form field
    ``csrf`` or the header ``X-CSRF-Token``, and must not come from another site's page (Origin).
-5. Every response says what a browser may do with it, and nothing is logged with its query.
+5. Every response says what a browser may do with it, and nothing is logged with its query. Over
+   https, cookies are for https only, and browsers are told to come back so.
 """
 
 from __future__ import annotations
@@ -24,20 +26,21 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cpclean.web.guard.bounded_body import BoundedBody, TooLargeError
+from cpclean.web.guard.prefixes import root_of
 from cpclean.web.guard.refusals import (
     SAFE_METHODS,
     error_response,
     login_response,
+    only_the_owner,
     query_of,
     refusal,
     too_many,
     unknown,
     without_token,
 )
-from cpclean.web.guard.security import HEADERS, Security, address_of, session_of
+from cpclean.web.guard.roles import OWNER, PUBLIC, may, role_of
+from cpclean.web.guard.security import HEADERS, HTTPS_HEADERS, Security, address_of, session_of
 from cpclean.web.guard.tokens import Tokens
-
-PUBLIC = ("/login", "/static/", "/favicon.ico")
 
 
 class Guard:
@@ -58,10 +61,12 @@ class Guard:
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
             return
-        send = _with_headers(send)
+        send = _with_headers(send, scope["scheme"] == "https")
         body = BoundedBody(scope, receive)
         try:
             refused = await self._refused(scope, body)
+            if refused is None and not may(role_of(scope), scope["path"]):
+                refused = only_the_owner(scope)
             if refused is None:
                 await self._app(scope, body, send)
                 return
@@ -87,19 +92,21 @@ class Guard:
             seconds = security.wrong_tokens.wait(address_of(scope))
             if seconds:
                 return too_many(scope, seconds)
-        if bearer is not None and security.is_token(bearer, scope):
+        if bearer is not None and (role := security.role_by(bearer, scope)) is not None:
+            scope["cpclean.role"] = role
             return None
         session = _cookies(headers).get(security.session_cookie, "")
-        if security.tokens.is_session(session):
-            scope["cpclean.session"] = session
+        if (role := security.role_in(session)) is not None:
+            scope["cpclean.session"], scope["cpclean.role"] = session, role
         if token is not None and not changes:
             return self._login(scope, token)
         if path.startswith(PUBLIC):
             return None
         if not session_of(scope):
             if security.tokens.open:  # there is no token to know
+                scope["cpclean.role"] = OWNER
                 is_page = not path.startswith("/api/")
-                return self._begin(scope) if is_page and not changes else None
+                return self._begin(scope, OWNER) if is_page and not changes else None
             return unknown(scope)
         if changes and not await _brings_csrf(scope, headers, body, security.tokens):
             text = "the form is too old or not from this page. Load the page again and repeat it."
@@ -108,20 +115,22 @@ class Guard:
 
     def _login(self, scope: Scope, token: str) -> Response:
         """Take the token out of the address, so that it is not in histories and screenshots."""
-        if not self._security.is_token(token, scope):
+        role = self._security.role_by(token, scope)
+        if role is None:
             return login_response(scope, 403, wrong=True)
-        return self._begin(scope)
+        return self._begin(scope, role)
 
-    def _begin(self, scope: Scope) -> Response:
+    def _begin(self, scope: Scope, role: str) -> Response:
         target = without_token(scope)
         if Headers(scope=scope).get("sec-fetch-site") == "cross-site":
             # After a link on another site, a redirect would come without the strict cookie.
-            page = f'<meta http-equiv="refresh" content="0;url={html.escape(target)}">'
+            whole = html.escape(root_of(scope) + target)
+            page = f'<meta http-equiv="refresh" content="0;url={whole}">'
             response: Response = HTMLResponse(f"<!doctype html><title>cpclean</title>{page}")
         else:
             response = RedirectResponse(target, 303)
-        if not session_of(scope):
-            self._security.let_in(response)
+        if not session_of(scope) or role_of(scope) != role:
+            self._security.let_in(response, role)
         response.headers["Cache-Control"] = "no-store"
         return response
 
@@ -176,12 +185,21 @@ async def _brings_csrf(scope: Scope, headers: Headers, body: BoundedBody, tokens
         return False
 
 
-def _with_headers(send: Send) -> Send:
+def _with_headers(send: Send, https: bool) -> Send:
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             for name, value in HEADERS.items():
                 headers.setdefault(name, value)
+            if https:
+                headers.update(HTTPS_HEADERS)
+                message["headers"] = [_for_https(one) for one in message["headers"]]
         await send(message)
 
     return sending
+
+
+def _for_https(header: tuple[bytes, bytes]) -> tuple[bytes, bytes]:
+    """A cookie that is sent over https comes back over https only."""
+    name, value = header
+    return (name, value + b"; Secure") if name.lower() == b"set-cookie" else header

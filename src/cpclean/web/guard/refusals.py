@@ -12,6 +12,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.types import Scope
 
 from cpclean.web.guard.bare_pages import login_page, message_page
+from cpclean.web.guard.prefixes import root_of
 from cpclean.web.guard.security import Security
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
@@ -25,11 +26,13 @@ def error_response(status: int, text: str, kind: str = "refused", retry: bool = 
     return JSONResponse(content, status, headers)
 
 
-def refusal(scope: Scope, status: int, text: str) -> Response:
+def refusal(
+    scope: Scope, status: int, text: str, title: str = "This request was refused"
+) -> Response:
     """A refusal: a page for people, JSON for programs."""
     if not _is_for_people(scope):
         return error_response(status, text)
-    page = message_page("This request was refused", text[:1].upper() + text[1:])
+    page = message_page(title, text[:1].upper() + text[1:], root_of(scope))
     return HTMLResponse(page, status, _UNSAVED)
 
 
@@ -40,6 +43,18 @@ def too_many(scope: Scope, seconds: float) -> Response:
     response = refusal(scope, 429, text)
     response.headers["Retry-After"] = str(wait)
     return response
+
+
+def only_the_owner(scope: Scope) -> Response:
+    """The answer to somebody who may answer questions, and asks for what is the owner's."""
+    if scope["path"] == "/setup":
+        text = "no table is set up here yet. Its owner does that; come back when it is there."
+        return refusal(scope, 403, text, "There is nothing to answer yet")
+    text = (
+        "this is for the owner of the project. With your link you can answer questions and see the "
+        "progress; the owner has another link, for the set-up and the export."
+    )
+    return refusal(scope, 403, text, "This is for the owner")
 
 
 def unknown(scope: Scope) -> Response:
@@ -59,17 +74,19 @@ def login_response(scope: Scope, status: int, wrong: bool = False) -> Response:
     """The form for the token, which leads on to the page that was asked for."""
     # The address that a form is sent to is not a page to go on to.
     target = without_token(scope) if scope["method"] in SAFE_METHODS else "/"
-    return HTMLResponse(login_page(target, wrong), status, _UNSAVED)
+    return HTMLResponse(login_page(target, wrong, root_of(scope)), status, _UNSAVED)
 
 
 async def take_login(request: Request, security: Security) -> Response:
     """Check the token that somebody sent with the login form."""
     form = await request.form()
     token, target = form.get("token"), form.get("next")
-    if not isinstance(token, str) or not security.is_token(token.strip(), request.scope):
-        return HTMLResponse(login_page(own_path(target), wrong=True), 403, _UNSAVED)
+    role = security.role_by(token.strip(), request.scope) if isinstance(token, str) else None
+    if role is None:
+        page = login_page(own_path(target), True, root_of(request.scope))
+        return HTMLResponse(page, 403, _UNSAVED)
     response = RedirectResponse(own_path(target), 303)
-    security.let_in(response)
+    security.let_in(response, role)
     return response
 
 

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Scope
 
+from cpclean.web.guard.roles import ANSWERER, OWNER
 from cpclean.web.guard.tokens import COOKIE_SECONDS, Tokens
 from cpclean.web.guard.wrong_tokens import WrongTokens
 
@@ -26,6 +27,8 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+# Over https, besides: browsers that were here once come back over https only.
+HTTPS_HEADERS = {"Strict-Transport-Security": "max-age=31536000"}
 
 
 class Security:
@@ -34,28 +37,48 @@ class Security:
     Parameters
     ----------
     token : str
-        Empty: no token is needed.
+        The owner's. Empty: no token is needed, and everybody is an owner.
     hosts : collection of str
         Host names under which the server may be reached, in addition to those of this machine.
     any_address : bool
         Whether it may be reached under any IP address, because it listens on all of them. Other
         sites cannot pose as an address.
+    answer_token : str
+        Of those who only answer questions. Empty: there are no such people.
+    root : str
+        What stands before the paths of this server; cookies are for what is below it.
     """
 
-    def __init__(self, token: str, hosts: Collection[str] = (), any_address: bool = False) -> None:
+    def __init__(
+        self,
+        token: str,
+        hosts: Collection[str] = (),
+        any_address: bool = False,
+        answer_token: str = "",
+        root: str = "",
+    ) -> None:
         self.tokens, self.wrong_tokens = Tokens(token), WrongTokens()
+        self._by_role = {OWNER: self.tokens}
+        if answer_token and token:
+            self._by_role[ANSWERER] = Tokens(answer_token)
+        self._cookie_path = f"{root}/"
         self._hosts = {host.lower() for host in hosts} | {"localhost", "127.0.0.1", "::1"}
         self._any_address = any_address
         # Cookies are sent to all ports of a machine: two servers there must not share a name.
         mark = self.tokens.csrf("name of the cookie")[:8]
         self.session_cookie, self.who_cookie = f"cpclean_{mark}", f"cpclean_who_{mark}"
 
-    def is_token(self, given: str, scope: Scope) -> bool:
-        """Whether this is the token; a wrong one is noted with where it came from."""
-        right = self.tokens.is_token(given)
-        if not right:
+    def role_by(self, given: str, scope: Scope) -> str | None:
+        """The role of whoever knows a token; a wrong one is noted with where it came from."""
+        found = [role for role, one in self._by_role.items() if one.is_token(given)]
+        if not found:
             self.wrong_tokens.note(address_of(scope))
-        return right
+        return found[0] if found else None
+
+    def role_in(self, session: str) -> str | None:
+        """The role in which somebody was let in; None if this is no session of this server."""
+        found = (role for role, one in self._by_role.items() if one.is_session(session))
+        return next(found, None)
 
     def csrf(self, request: Request) -> str:
         """The CSRF token for the forms of this request's session."""
@@ -69,14 +92,15 @@ class Security:
         """Save the annotator's name in a cookie that nobody else can write."""
         self._set_cookie(response, self.who_cookie, self.tokens.sealed(name, "who"))
 
-    def let_in(self, response: Response) -> None:
-        """Begin a session with this response."""
-        self._set_cookie(response, self.session_cookie, self.tokens.new_session())
+    def let_in(self, response: Response, role: str) -> None:
+        """Begin a session in a role with this response."""
+        self._set_cookie(response, self.session_cookie, self._by_role[role].new_session())
 
     def _set_cookie(self, response: Response, name: str, value: str) -> None:
         response.set_cookie(
-            name, value, max_age=COOKIE_SECONDS, httponly=True, samesite="strict", path="/"
-        )
+            name, value, max_age=COOKIE_SECONDS, httponly=True, samesite="strict",
+            path=self._cookie_path,
+        )  # fmt: skip
 
     def is_host(self, header: str) -> bool:
         """Whether a Host header names this server."""

@@ -16,6 +16,14 @@ from cpclean.web.pages import forms
 from cpclean.web.pages.question_page import asked_of, nothing_to_ask
 from cpclean.web.pages.rendering import Rendering, Visit, see
 
+# A picture is only ever shown, and by nobody but our pages.
+IMAGE_HEADERS = {
+    "Cache-Control": "private, no-cache",
+    "Content-Disposition": "inline",
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
 
 class Asking:
     """The handlers: a question out; an answer, a skip or an undo in."""
@@ -48,12 +56,20 @@ class Asking:
             **{name: forms.new_request_id() for name in ("request_id", "undo_id")},
         }
         if question is None:
-            shown = nothing_to_ask(visit.desk.progress())
+            shown = nothing_to_ask(visit.desk.progress(), visit.desk.held_by_others(visit.who))
             return self._rendering.page(visit.request, "nothing.html", **common, **shown)
         shown = asked_of(visit.desk, question, sent, visit.who, error, strange)
         return self._rendering.page(
             visit.request, "question.html", status, **common, **shown, asked_at=f"{time.time():.2f}"
         )
+
+    async def image(self, visit: Visit) -> Response:
+        """The picture of a row."""
+        row = forms.whole(visit.request.query_params.get("row"))
+        if row is None:
+            raise UnknownRowError("name the row whose picture is to be shown.")
+        content, media = await run_in_threadpool(visit.desk.image_content, row)
+        return Response(content, media_type=media, headers=IMAGE_HEADERS)
 
     async def answer(self, visit: Visit) -> Response:
         """Take in an answer; one that cannot be accepted comes back with what was typed."""

@@ -30,8 +30,11 @@ from cpclean.projects.project import Project, Settings
 from cpclean.queries.model import usual_model
 from cpclean.web.desk.cell_views import text_of
 from cpclean.web.desk.naming_rows import naming
+from cpclean.web.desk.row_images import chosen_image
 from cpclean.web.pages.drafts import Draft, Files, SetupForm, likely_label
 from cpclean.web.pages.forms import FieldError, sentence
+
+MOST_NOTES, LONGEST_NOTE = 50, 1000  # that stay with a project
 
 
 @dataclass(frozen=True)
@@ -70,17 +73,20 @@ def look(draft: Draft, form: SetupForm, files: Files | None = None) -> FileLook:
     source, choices = files.table, form.choices(files)
     notes: list[Remark] = []
     with noted(notes):
-        plain, _, _ = tidied(read_whole(source, replace(choices, kinds={})), choices)
-        detected = columns_from(_finite(plain), {}, choices.null_tokens)
-        choices = _of_columns(choices, [column.name for column in detected])
-        frame, about_cells, tidying = tidied(read_whole(source, choices), choices)
+        whole = read_whole(source, replace(choices, kinds={}))
+        choices = _of_columns(choices, map(str, plain_frame(whole).columns))
+        frame, about_cells, tidying = tidied(whole, choices)
+        columns = detected = columns_from(_finite(frame), {}, choices.null_tokens)
+        if choices.kinds:  # otherwise all is as it was detected
+            frame, about_cells, tidying = tidied(read_whole(source, choices), choices)
+            columns = columns_from(_finite(frame), choices.kinds, choices.null_tokens)
         notes += about_cells
-        columns = columns_from(_finite(frame), choices.kinds, choices.null_tokens)
     features = [one for one in columns if one.name not in {choices.label, *choices.drop}]
     holes = [column.missing for column in features]
     with_holes = int(np.any(holes, axis=0).sum()) if holes else 0
-    about = {one.column: one for one in column_notes(features) if one.code in DOUBTS}
-    others = [one for one in column_notes(features) if one.code not in (*DOUBTS, *IGNORED)]
+    remarks = column_notes(features)
+    about = {one.column: one for one in remarks if one.code in DOUBTS}
+    others = [one for one in remarks if one.code not in (*DOUBTS, *IGNORED)]
     own, problem = _looked_repairs(features, choices)
     kinds = {column.name: column.kind for column in detected}
     shown = [
@@ -88,6 +94,7 @@ def look(draft: Draft, form: SetupForm, files: Files | None = None) -> FileLook:
         for column in columns
         if column.name != choices.label
     ]
+    shown.sort(key=lambda one: (one.dropped, not one.holes))  # what people have to look at first
     said_of_rows = _row_notes(frame, files, tidying, form)
     words = [sentence(said(one, "page")) for one in (*said_of_rows, *notes, *others)]
     return FileLook(
@@ -182,6 +189,12 @@ def _candidates(column: Column) -> str:
     return listed([text_of(column.shown(one), column) for one in default_values(column)], 8)
 
 
+def kept_notes(words: Iterable[str]) -> dict[str, list[str]]:
+    """What was said about the table when it was opened, for the `about` of its project."""
+    kept = [sentence(one)[:LONGEST_NOTE] for one in words][:MOST_NOTES]
+    return {"notes": kept} if kept else {}
+
+
 # -- building --------------------------------------------------------------------------------------
 
 
@@ -197,11 +210,14 @@ def project_of(draft: Draft, form: SetupForm, files: Files | None = None) -> Pro
             f"no row of {draft.name!r} has a hole in a column that counts: nothing has to be "
             "cleaned."
         )
+    names = as_pandas(plain_frame(opened.task.frame)).columns
     about = {
         "file": draft.name,
         "repairs": choices.repairs if isinstance(choices.repairs, str) else None,
         "prior": choices.prior,
-        **naming(form.named_by.split(","), form.link, as_pandas(plain_frame(opened.task.frame))),
+        **kept_notes(said(one, "page") for one in opened.notes),
+        **naming(form.named_by.split(","), form.link, names),
+        **chosen_image(form.image, names, None),  # files of the table's folder are not uploaded
     }
     settings = Settings(
         usual_model(opened.task.dataset, n_neighbors),

@@ -51,7 +51,7 @@ ENCODINGS = (
 # Names that label columns often have, the likeliest first; otherwise nobody guesses.
 _LABELS = ("label", "target", "class", "y", "outcome", "species")
 _TYPED = ("share", "neighbors", "null", "target", "answers", "sure")
-_LONG = ("named_by", "link")
+_LONG = ("named_by", "link", "image")
 # Bytes of one uploaded file when it is unpacked: a small file can unpack to all there is.
 MOST_UNPACKED = 200 * 2**20
 LONGEST_VALUES = 2000  # characters of the candidates that are typed for a column
@@ -114,6 +114,7 @@ class SetupForm:
     drop_empty: bool = False
     named_by: str = ""  # columns by which people recognise a row, with commas between
     link: str = ""  # the address of a row's record, with columns in braces
+    image: str = ""  # the column that has addresses of pictures
 
     @classmethod
     def first(cls, draft: Draft, form: Mapping[str, Any] | None = None) -> SetupForm:

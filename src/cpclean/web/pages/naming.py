@@ -6,6 +6,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
+from cpclean.web.guard.security import session_of
 from cpclean.web.pages import forms
 from cpclean.web.pages.rendering import Rendering, see
 
@@ -36,14 +37,40 @@ class Naming:
         except forms.FieldError as error:
             typed = forms.text(form, "who")[: forms.LONGEST_NAME]
             return await run_in_threadpool(self._page, request, typed, after, error)
+        same = forms.text(form, "same") == "1"
+        if (used := await run_in_threadpool(self._used, request, name)) is not None:
+            if not same:
+                return await run_in_threadpool(self._page, request, name, after, None, used)
+            name = used[0]
         response = see(after if self._rendering.workplace.desk is not None else "/setup")
         self._rendering.security.set_who(response, name)
         return response
 
+    def _used(self, request: Request, name: str) -> tuple[str, float] | None:
+        """Who uses a name in another browser, and how long ago that was; None if nobody does."""
+        desk, before = self._rendering.workplace.desk, self._rendering.security.who(request)
+        if desk is None or name == before:
+            return None
+        return desk.name_in_use(session_of(request.scope), name)
+
+    def _free(self, name: str) -> str:
+        desk = self._rendering.workplace.desk
+        if desk is None:
+            return ""
+        found = desk.presence.free_name(name, desk.people)
+        return found if len(found) <= forms.LONGEST_NAME else ""
+
     def _page(
-        self, request: Request, typed: str, after: str, error: Exception | None = None
+        self,
+        request: Request,
+        typed: str,
+        after: str,
+        error: Exception | None = None,
+        used: tuple[str, float] | None = None,
     ) -> Response:
+        free = self._free(used[0]) if used else ""
         return self._rendering.page(
-            request, "name.html", 422 if error else 200, typed=typed, next=after,
+            request, "name.html", 422 if error else 409 if used else 200, typed=typed, next=after,
+            used=used, free=free,
             error=forms.sentence(str(error)) if error else "", longest=forms.LONGEST_NAME,
         )  # fmt: skip

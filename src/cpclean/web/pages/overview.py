@@ -12,6 +12,7 @@ from starlette.responses import Response, StreamingResponse
 from cpclean.queries.sureness import CERTAIN, OPEN, SURE
 from cpclean.report.drawn import NARROW, WIDE, drawn
 from cpclean.report.pictures import thinned
+from cpclean.web.desk.desk import Desk
 from cpclean.web.desk.exporting import JSON_LINES, TYPES, ZIP, as_file, type_of
 from cpclean.web.desk.listing import STATES, RowsWanted, Sort
 from cpclean.web.pages import forms, wording
@@ -51,7 +52,7 @@ class Overview:
             visit.request, "progress.html", page="progress", progress=progress, says=picture.says,
             drawings=[Markup(drawn(picture, width)) for width in (WIDE, NARROW)],
             milestones=wording.milestones(progress), space=wording.space(visit.desk.project),
-            curve_json=json.dumps(lines), trying=visit.desk.trying,
+            curve_json=json.dumps(lines), trying=visit.desk.trying, notes=_notes(visit.desk),
             columns=visit.desk.engine.columns.found,
             request_id=forms.new_request_id(), numbers=[
                 (at, share, certain.get(at, share)) for at, share in
@@ -147,6 +148,12 @@ class Overview:
         """The answers that count, as `cpclean clean` and `cpclean report` read them."""
         content = await run_in_threadpool(visit.desk.export_log, False)
         return _file(content, "answers.jsonl", JSON_LINES)
+
+
+def _notes(desk: Desk) -> list[str]:
+    """What was said about the table when the project was set up."""
+    found = (desk.project.settings.about or {}).get("notes")
+    return [str(one) for one in found] if isinstance(found, list) else []
 
 
 def _file(content: bytes | str, name: str, kind: str) -> Response:

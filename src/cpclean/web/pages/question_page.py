@@ -11,12 +11,13 @@ from cpclean.errors import CPCleanError
 from cpclean.storage.events import REASONS
 from cpclean.web.desk.cell_views import text_of
 from cpclean.web.desk.desk import Desk
-from cpclean.web.desk.views import CellView, ProgressView, QuestionView
+from cpclean.web.desk.views import CellView, HolderView, ProgressView, QuestionView
 from cpclean.web.pages.answer_fields import fields_of
 from cpclean.web.pages.forms import AnswerForm, sentence
 from cpclean.web.pages.wording import why
 
 MOST_CELLS = 12  # of a wide row, the others are folded away
+MOST_HOLDERS = 20  # rows that are offered to be taken over
 MOST_PEOPLE = 200  # names that are offered to hand a row over to
 
 
@@ -58,6 +59,7 @@ def asked_of(
         "file": desk.name,
         "reasons": REASONS,
         "record": desk.record(question.row),
+        "image": desk.image(question.row),
         "people": [one for one in desk.people if one != who][:MOST_PEOPLE],
     }
 
@@ -97,8 +99,14 @@ def _reason(progress: ProgressView) -> str:
     return sentence(f"{progress.stopped or 'every row with holes is answered or skipped'}.")
 
 
-def nothing_to_ask(progress: ProgressView) -> dict[str, Any]:
-    """What is shown while there is nothing to ask."""
+def nothing_to_ask(
+    progress: ProgressView, holders: Sequence[HolderView] | None = None
+) -> dict[str, Any]:
+    """What is shown while there is nothing to ask.
+
+    `holders` are the rows that others have open and that this person could take over; if there are
+    none though rows are left, these are for others.
+    """
     if progress.all_settled:
         what = "completion" if progress.points_with_holes else "prediction"
         then = "Whatever is in the other holes, no further answer would change a prediction."
@@ -128,9 +136,18 @@ def nothing_to_ask(progress: ProgressView) -> dict[str, Any]:
             "heading": "There is nothing more to ask",
             "words": _reason(progress),
         }
+    if holders is not None and not holders:
+        return {
+            "good": False,
+            "wait": True,
+            "heading": "There is nothing more to ask you",
+            "words": "The rows that are left are for other people. If one is handed over to you, "
+            "it appears here by itself.",
+        }
     return {
         "good": False,
         "wait": True,
+        "holders": (holders or [])[:MOST_HOLDERS],
         "heading": "All open questions are assigned",
         "words": "Other people are working on them. The next question that becomes free appears "
         "here by itself.",

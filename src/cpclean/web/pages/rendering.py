@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from jinja2 import Environment, FileSystemLoader
+from jinja2.ext import Extension
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -17,7 +19,9 @@ from cpclean.errors import CPCleanError, StorageError, UnknownRowError
 from cpclean.web.desk.desk import Desk
 from cpclean.web.desk.engine import NotReadyError
 from cpclean.web.desk.workplace import Workplace
-from cpclean.web.guard.security import Security
+from cpclean.web.guard.prefixes import root_of
+from cpclean.web.guard.roles import is_owner, may, role_of
+from cpclean.web.guard.security import Security, session_of
 from cpclean.web.pages import forms, wording
 
 HERE = Path(__file__).parent
@@ -29,6 +33,16 @@ PLACES = (
 )
 # A page about a table in work soon changes: the back button asks for it anew.
 HEADERS = {"Cache-Control": "no-store"}
+
+
+class OwnAddresses(Extension):
+    """Addresses in templates begin with a slash, as if the server had its host for itself.
+
+    What really stands before them goes there when a template is read; values are not touched.
+    """
+
+    def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
+        return re.sub(r'\b(href|src|action|formaction)="/(?!/)', r'\1="{{ root }}/', source)
 
 
 class OtherProjectError(CPCleanError):
@@ -68,6 +82,7 @@ class Rendering:
             autoescape=True,
             trim_blocks=True,
             lstrip_blocks=True,
+            extensions=[OwnAddresses],
         )
         wording.add_words(self._templates)
 
@@ -84,7 +99,11 @@ class Rendering:
             "project": "" if desk is None else desk.mark,
             "all_certain": progress is not None and progress.all_certain,
             "settled": "settled" if progress is not None and progress.until_sure else "certain",
-            "places": PLACES,
+            "places": [one for one in PLACES if may(role_of(request.scope), one[1])],
+            "owner": is_owner(request.scope),
+            "root": root_of(request.scope),
+            "several": request.scope.get("cpclean.several"),
+            "project_name": "" if desk is None else desk.name,
             **dict.fromkeys(("page", "problem", "error", "error_at", "done"), ""),
         }
         made = self._templates.get_template(template).render({**common, **values})
@@ -101,6 +120,8 @@ class Rendering:
                 asked = request.url.path + (f"?{request.url.query}" if request.url.query else "")
                 return see("/name", next=asked if request.method == "GET" else "/question")
             try:
+                if browser := session_of(request.scope):
+                    desk.presence.seen(browser, who)
                 if request.method == "POST":
                     await _check_project(request, desk)
                 return await handler(Visit(request, desk, who))

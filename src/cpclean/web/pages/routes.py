@@ -21,6 +21,7 @@ from cpclean.web.pages.naming import Naming
 from cpclean.web.pages.overview import Overview
 from cpclean.web.pages.rendering import HERE, Rendering
 from cpclean.web.pages.setup import SetupPages
+from cpclean.web.pages.team import TeamPages
 
 # What pages and reports share: the colours, and the classes of pictures.
 SHEETS = {name: files("cpclean.report") / "templates" / name for name in ("colours.css", "svg.css")}
@@ -30,21 +31,27 @@ def routes(workplace: Workplace, security: Security) -> list[BaseRoute]:
     """The routes of all pages, their styles and scripts."""
     rendering = Rendering(workplace, security)
     naming, asking, overview = Naming(rendering), Asking(rendering), Overview(rendering)
+    team = TeamPages(rendering)
     setup = SetupPages(workplace, rendering.page)
     shown = {
         "/question": asking.question,
+        "/image": asking.image,
         "/progress": overview.progress,
         "/predictions": overview.predictions_page,
         "/rows": overview.rows,
+        "/next": team.next,
+        "/team": team.show,
         "/export": overview.export,
         "/export/table{suffix}": overview.table,
         "/export/predictions.csv": overview.predictions,
         "/export/audit.csv": overview.audit,
+        "/export/quality.csv": team.quality,
         "/export/log.jsonl": overview.log,
         "/export/answers.jsonl": overview.answers,
     }
     sent = {"/answer": asking.answer, "/skip": asking.skip, "/comment": asking.comment,
-            "/undo": asking.undo, "/trust": overview.trust}  # fmt: skip
+            "/undo": asking.undo, "/trust": overview.trust, "/take": team.take,
+            "/team/experts": team.experts, "/team/gold": team.gold}  # fmt: skip
     return [
         Route("/", naming.home),
         Route("/name", naming.show, methods=["GET"]),
@@ -53,6 +60,13 @@ def routes(workplace: Workplace, security: Security) -> list[BaseRoute]:
         *(Route(path, rendering.ready(one), methods=["POST"]) for path, one in sent.items()),
         Route("/setup", setup.show, methods=["GET"]),
         Route("/setup", setup.take, methods=["POST"]),
+        *static_routes(),
+    ]
+
+
+def static_routes() -> list[BaseRoute]:
+    """The routes of styles and scripts."""
+    return [
         *(Route(f"/static/{name}", _shared_sheet) for name in SHEETS),
         Mount("/static", StaticFiles(directory=HERE / "static"), name="static"),
     ]

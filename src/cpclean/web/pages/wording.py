@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 
 import jinja2
 
@@ -75,9 +76,9 @@ def space(project: Project) -> str:
     return said if project.table.leaves is None else f"{said} {GIVEN_THE_SPACE}"
 
 
-def estimate(answers: int | None) -> str:
-    """How many more answers, if that is known."""
-    return "?" if answers is None else f"≈ {answers:,}" if answers else "0"
+def estimate(answers: int) -> str:
+    """About how many more answers."""
+    return f"≈ {answers:,}" if answers else "0"
 
 
 def seconds(taken: float | None) -> str:
@@ -130,9 +131,12 @@ def outlook(progress: ProgressView) -> str:
         return f"{said} Every prediction is {progress.standing.promise}."
     if progress.to_target is None:
         return said
-    more = count(progress.to_target, "more answer")
     settled = "settled" if progress.until_sure else "certain"
-    return f"{said} About {more} should bring it to {percent(progress.target)} {settled}."
+    answers = "answer" if progress.to_go == "1" else "answers"
+    return (
+        f"{said} {progress.to_go} more {answers} should bring it to {percent(progress.target)} "
+        f"{settled}."
+    )
 
 
 def milestones(progress: ProgressView) -> list[tuple[float, int]]:
@@ -146,12 +150,30 @@ def milestones(progress: ProgressView) -> list[tuple[float, int]]:
     return found
 
 
+def left(given: float) -> str:
+    """A time that is left, in words.
+
+    >>> left(540), left(61.0), left(12)
+    ('9 minutes', '2 minutes', 'less than a minute')
+    """
+    return "less than a minute" if given < 60 else count(ceil(given / 60), "minute")
+
+
+def ago(given: float) -> str:
+    """When it was, in words.
+
+    >>> ago(3), ago(130)
+    ('just now', '2 minutes ago')
+    """
+    return "just now" if given < 60 else f"{count(int(given // 60), 'minute')} ago"
+
+
 def add_words(templates: jinja2.Environment) -> None:
     """Give the templates these words as filters."""
     templates.filters |= {
         "percent": percent, "takes": takes, "estimate": estimate, "seconds": seconds,
         "gain": gain, "size": size, "people": people, "answer": answer, "listed": _all_listed,
-        "completions": completions_words, "sentence": sentence,
+        "completions": completions_words, "sentence": sentence, "left": left, "ago": ago,
     }  # fmt: skip
 
 

@@ -9,19 +9,23 @@ import socket
 import sys
 import threading
 import webbrowser
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from types import FrameType
 from urllib.parse import quote
 
 import uvicorn
+from starlette.types import ASGIApp
 
-from cpclean.errors import CPCleanError
+from cpclean.errors import CPCleanError, offenders
 from cpclean.projects.project import Project
 from cpclean.storage.contract import Storage
 from cpclean.web.desk.workplace import Workplace
-from cpclean.web.server.app import make_app
+from cpclean.web.guard.prefixes import Rooted
+from cpclean.web.guard.security import Security
+from cpclean.web.server.app import app_of
 from cpclean.web.server.bounded_reading import BoundedReading
+from cpclean.web.server.several import SeveralProjects
 
 PORTS_TRIED = 50
 # Threads take turns this often: people who answer must not wait for the engine's Python.
@@ -33,9 +37,10 @@ class ListenError(CPCleanError):
 
 
 def run(
-    storage: Storage | None,
+    storage: Storage | Mapping[str, Storage] | None,
     token: str,
     *,
+    answer_token: str,
     host: str,
     port: int,
     exact_port: bool,
@@ -45,18 +50,31 @@ def run(
     lease_seconds: float,
     answers_per_row: int | None,
     cluster: str | None,
+    notify: str | None,
+    root: str,
+    proxies: Collection[str],
     told: Callable[[str], object],
 ) -> None:
     """Serve until Ctrl-C or SIGTERM, and end the process.
 
     Parameters
     ----------
+    storage : Storage, mapping from name to Storage, or None
+        Of one project, of several, or of none yet.
+    token, answer_token : str
+        The owner's, and that of those who only answer; empty: none.
     exact_port : bool
         Whether only that port will do; otherwise the next free one is taken.
     browser : bool
         Whether to open a browser.
     cluster : str or None
         The address of a Dask scheduler whose workers look at the points.
+    notify : str or None
+        The address that learns that the target is reached.
+    root : str
+        What stands before all paths, behind a proxy.
+    proxies : collection of str
+        Addresses of proxies that are believed when they say for whom they ask, and how.
     told : function of str
         Called with each line for the terminal: where the server is, and that it has stopped.
     """
@@ -68,24 +86,23 @@ def run(
             "or --host."
         ) from problem
     names = {*hosts, *_own_names(host)}
-    app = make_app(
-        storage,
-        token,
-        start_project=start_project,
-        lease_seconds=lease_seconds,
-        answers_per_row=answers_per_row,
-        cluster=cluster,
-        hosts=names,
-        any_address=not is_loopback(host),
-    )
-    workplace: Workplace = app.state.cpclean
-    address = _address(host, listening.getsockname()[1], token)
+    security = Security(token, names, not is_loopback(host), answer_token, root)
+
+    def workplace() -> Workplace:
+        return Workplace(start_project, lease_seconds, answers_per_row, cluster, notify)
+
+    app, workplaces = _app(storage, security, workplace, start_project is not None)
+    port = listening.getsockname()[1]
+    tokens = [token, *([answer_token] if answer_token else [])]
+    addresses = [_address(host, port, one, root) for one in tokens]
     sys.setswitchinterval(SWITCH_SECONDS)
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, timeout_graceful_shutdown=1,
-        server_header=False, proxy_headers=False, lifespan="on", http=BoundedReading,
+        Rooted(app, root), log_level="warning", access_log=False, timeout_graceful_shutdown=1,
+        server_header=False, lifespan="on", http=BoundedReading,
+        proxy_headers=bool(proxies), forwarded_allow_ips=list(proxies),
     )  # fmt: skip
-    server = _Server(config, workplace, lambda: _greet(address, storage, browser, told))
+    places = _places(workplaces())
+    server = _Server(config, workplaces, lambda: _greet(addresses, places, browser, told))
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         server.run(sockets=[listening])
@@ -93,21 +110,47 @@ def run(
         pass
     finally:
         signal.signal(signal.SIGTERM, before)
-        workplace.close()
-    place = None if workplace.storage is None else workplace.storage.name
+        for one in workplaces():
+            one.close()
+    places = _places(workplaces())
     with suppress(OSError):  # nobody may be reading any more
-        told("Stopped." if place in (None, "memory") else f"Stopped. All answers are in {place}.")
-    _leave(workplace)
+        told(f"Stopped. All answers are in {offenders(places, limit=8)}." if places else "Stopped.")
+    _leave(workplaces())
+
+
+def _app(
+    storage: Storage | Mapping[str, Storage] | None,
+    security: Security,
+    workplace: Callable[[], Workplace],
+    may_grow: bool,
+) -> tuple[ASGIApp, Callable[[], Sequence[Workplace]]]:
+    """The application, and a function that returns its workplaces."""
+    if isinstance(storage, Mapping):
+        several = SeveralProjects(storage, security, workplace, may_grow)
+        return several, lambda: several.workplaces
+    one = workplace()
+    if storage is not None:
+        one.open(storage)
+    return app_of(one, security), lambda: [one]
+
+
+def _places(workplaces: Sequence[Workplace]) -> list[str]:
+    """Where answers are saved."""
+    names = [one.storage.name for one in workplaces if one.storage is not None]
+    return [one for one in names if one != "memory"]
 
 
 class _Server(uvicorn.Server):
     """Tells streams to end as soon as the server is asked to."""
 
     def __init__(
-        self, config: uvicorn.Config, workplace: Workplace, greet: Callable[[], None]
+        self,
+        config: uvicorn.Config,
+        workplaces: Callable[[], Sequence[Workplace]],
+        greet: Callable[[], None],
     ) -> None:
         super().__init__(config)
-        self._workplace, self._greet = workplace, greet
+        self._workplaces, self._greet = workplaces, greet
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen, and say so."""
@@ -117,32 +160,38 @@ class _Server(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Ctrl-C, or SIGTERM."""
-        self._workplace.stopping.set()
+        for one in self._workplaces():
+            one.stopping.set()
         super().handle_exit(sig, frame)
 
 
 def _greet(
-    address: str, storage: Storage | None, browser: bool, told: Callable[[str], object]
+    addresses: Sequence[str],
+    places: Sequence[str],
+    browser: bool,
+    told: Callable[[str], object],
 ) -> None:
-    told(f"cpclean is at {address}")
-    if storage is not None and storage.name != "memory":
-        told(f"Answers are saved in {storage.name} as soon as they are given.")
+    told(f"cpclean is at {addresses[0]}")
+    for one in addresses[1:]:
+        told(f"For people who only answer: {one}")
+    if places:
+        told(f"Answers are saved in {offenders(places, limit=8)} as soon as they are given.")
     told("Press Ctrl-C to stop.")
     sys.stdout.flush()
     if browser:
-        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+        threading.Thread(target=webbrowser.open, args=(addresses[0],), daemon=True).start()
 
 
-def _leave(workplace: Workplace) -> None:
-    """Close the storage and end the process.
+def _leave(workplaces: Sequence[Workplace]) -> None:
+    """Close the storages and end the process.
 
     At once: a thread that waits for a database could delay it for seconds, and so does tidying up
     compiled code. What was confirmed is in the storage; there is nothing else to lose.
     """
-    if workplace.storage is not None:
-        closing = threading.Thread(target=workplace.storage.close, daemon=True)
-        closing.start()
-        closing.join(0.5)
+    open_ones = [one.storage for one in workplaces if one.storage is not None]
+    closing = threading.Thread(target=lambda: [one.close() for one in open_ones], daemon=True)
+    closing.start()
+    closing.join(0.5)
     with suppress(OSError):
         sys.stdout.flush()
         sys.stderr.flush()
@@ -190,10 +239,10 @@ def _own_names(host: str) -> set[str]:
     return {host.strip("[]"), socket.gethostname(), socket.getfqdn()}
 
 
-def _address(host: str, port: int, token: str) -> str:
+def _address(host: str, port: int, token: str, root: str = "") -> str:
     """The address for a browser on this machine, or for others if it listens on a name."""
     name = host.strip("[]")
     if name in ("0.0.0.0", "::", ""):
         name = socket.gethostname()
     name = f"[{name}]" if ":" in name else name
-    return f"http://{name}:{port}/{f'?token={quote(token)}' if token else ''}"
+    return f"http://{name}:{port}{root}/{f'?token={quote(token)}' if token else ''}"

@@ -10,7 +10,7 @@
   var words = {
     percent: function (value) { return value === null ? "–" : cpclean.percent(value); },
     number: cpclean.number,
-    estimate: function (value) { return value === null ? "?" : (value ? "≈ " : "") + cpclean.number(value); },
+    text: String,
   };
 
   function show(progress) {
@@ -88,7 +88,7 @@
   // A browser keeps few connections to one server, so that all its pages share one stream: the
   // page that has the lock listens, and tells the others. Where there are no locks (they need
   // localhost or TLS), each page that is seen listens for itself.
-  var channel = window.BroadcastChannel ? new BroadcastChannel("cpclean") : null;
+  var channel = window.BroadcastChannel ? new BroadcastChannel("cpclean" + cpclean.root) : null;
   var sharing = Boolean(channel && navigator.locks);
   var wanted = null; // the wish for the lock, to be taken back
   var free = null; // gives the lock back
@@ -115,7 +115,7 @@
 
   function listen() {
     if (source) return;
-    source = new EventSource("/live");
+    source = new EventSource(cpclean.root + "/live");
     source.addEventListener("progress", function (event) { tell({ progress: JSON.parse(event.data) }); });
     source.addEventListener("open", function () { tell({ lost: false }); });
     source.addEventListener("error", function () {
@@ -135,7 +135,7 @@
     if (wanted) return;
     channel.postMessage({ ask: true }); // whoever listens says whether the server is there
     wanted = new AbortController();
-    navigator.locks.request("cpclean", { signal: wanted.signal }, function () {
+    navigator.locks.request("cpclean" + cpclean.root, { signal: wanted.signal }, function () {
       wanted = null;
       return new Promise(function (done) {
         free = done;

@@ -17,7 +17,7 @@
   // The page for the name is small, needs no database, and shows whether we are still recognized.
   function ask() {
     asking = true;
-    fetch("/name", { cache: "no-store", signal: AbortSignal.timeout(5000) })
+    fetch(cpclean.root + "/name", { cache: "no-store", signal: AbortSignal.timeout(5000) })
       .then(function (answer) {
         if (answer.status === 401) return "";
         if (!answer.ok) throw new Error("away");

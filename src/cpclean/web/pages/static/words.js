@@ -13,5 +13,6 @@
     return Number(value).toLocaleString("en");
   }
 
-  window.cpclean = { percent: percent, number: number, lost: false };
+  var root = document.body.dataset.root || ""; // what stands before all addresses
+  window.cpclean = { percent: percent, number: number, lost: false, root: root };
 })();
