@@ -7,6 +7,7 @@ from .cleaning.session import CleaningSession as CleaningSession
 from .cleaning.simulation import simulate as simulate
 from .data.between import Between as Between
 from .data.domains import write_domains as write_domains
+from .data.failed_checks import suspects_from_pandera as suspects_from_pandera
 from .data.incomplete import Cell as Cell
 from .data.incomplete import FactoredRow as FactoredRow
 from .data.incomplete import IncompleteDataset as IncompleteDataset

@@ -274,3 +274,35 @@ def test_a_directory_in_the_place_of_the_table(files):
     result = run(said="1\n")
     assert result.exit_code == 2
     assert "is a directory; name a file in it" in result.stderr
+
+
+@pytest.mark.parametrize("strategy", ["cpclean", "cells"])
+def test_a_chosen_point_of_a_grid_is_never_written_as_if_it_were_true(files, strategy):
+    """Numbers and dates of the list are points of their column; categories are values."""
+    result = run("--strategy", strategy, "--json", said="1\n" * 60)
+    assert result.exit_code == 0, result.output
+    summary, dirty, clean = (
+        json.loads(result.stdout),
+        cells("train.csv"),
+        cells("train.cleaned.csv"),
+    )
+    changed = clean.columns[(dirty != clean).any()]
+    assert set(changed) <= {"city", "member"}
+    assert (dirty != clean).to_numpy().sum() == summary["holes_filled"]
+    assert summary["holes_known_roughly"] >= 3
+    assert "A number of the list is a rough answer. If you know the value: age=..." in result.stderr
+    said = " ".join(result.stderr.split())  # lines are broken at 80 characters
+    assert "(rough answers are not written into the table)" in said
+    assert re.search(r"Row \d+: (age|income|since) roughly ", said)
+    run("--strategy", strategy, "--fill", "likely", said="q\n")
+    assert not (cells("train.cleaned.csv")[list(HOLES)] == "").any(axis=None)
+
+
+def test_what_is_typed_is_written_though_it_is_a_point_of_the_grid(files):
+    only_holes_in("age")
+    first = run(said="q\n").stdout
+    point = re.search(r"^ 3 +(\S+) ", first, re.MULTILINE)[1]
+    (row,) = asked(first)
+    told = run(said=f"age={point}\nq\n").stdout
+    assert "roughly" not in told.split(f"Row {row}: age {point}.")[1]
+    assert float(cells("train.cleaned.csv")["age"][row]) == float(point)

@@ -38,7 +38,9 @@ def test_json_has_the_facts_the_columns_and_advice(files):
     table = IncompleteTable(train, label="y")
     session = CleaningSession(table, val, y_val=val["y"])
     facts = summary(session)
-    assert found["table"] == {**facts.__dict__, "first_rows": list(facts.first_rows)}
+    rows = list(facts.first_rows)
+    lines = [row + 2 for row in rows]
+    assert found["table"] == {**facts.__dict__, "first_rows": rows, "first_lines": lines}
     effects = column_effects(table, table.points(val))
     assert found["columns"] == [one.__dict__ for one in effects]
     assert all(isinstance(sentence, str) for sentence in found["advice"])
@@ -167,3 +169,39 @@ def test_a_real_table_with_missing_labels():
     given = ("inspect", file, "--label", "vote", "--drop", "rownames", "--drop-unlabelled")
     found = json.loads(run(*given, "--json").stdout)
     assert 0.5 < found["table"]["certain_share"] < 1
+
+
+def test_without_a_label_the_columns_are_named(tmp_path):
+    file = tmp_path / "flowers.csv"
+    file.write_text("length;width;Species\n1;2;a\n2;;b\n")
+    result = run("inspect", str(file))
+    assert result.exit_code == 2
+    assert "name the column to predict with --label." in result.stderr
+    assert "are 'length', 'width', 'Species'. Perhaps --label Species?" in result.stderr
+    file.write_text("length,width\n1,2\n2,\n")
+    assert run("inspect", str(file)).stderr.endswith("are 'length', 'width'.\n")
+    result = run("inspect", str(tmp_path / "other.csv"))
+    assert (result.exit_code, "there is no file" in result.stderr) == (2, True)
+    assert "Missing option '--label'" in run("inspect", "-").stderr
+
+
+def test_a_file_of_another_kind(tmp_path):
+    file = tmp_path / "cars.json"
+    file.write_text("[]")
+    result = run("inspect", str(file), "--label", "y")
+    assert result.exit_code == 2
+    assert "must name a .csv" in result.stderr
+    assert "Save the table as CSV in the program that made it." in result.stderr
+
+
+def test_where_nothing_matters_no_table_of_columns_is_drawn(tmp_path):
+    file = tmp_path / "train.csv"
+    labels = ["no", "yes"] * 30
+    rows = [f"{n % 2 * 900 + n},{'' if n in (4, 9) else n % 5},{y}" for n, y in enumerate(labels)]
+    file.write_text("\n".join(["size,other,y", *rows]))
+    result = run("inspect", str(file), "--label", "y", "--space", "plain", "--seed", "1")
+    assert result.exit_code == 0, result.stderr
+    text = " ".join(result.stdout.split())
+    assert "Whatever is in the holes of 'other', these predictions stay." in text
+    assert "lowest-highest" not in text
+    assert text.endswith("Cheapest next step: none; use the table as it is.")

@@ -39,10 +39,17 @@ def test_many_files_are_one_table(command: str, place: Path) -> None:
     name, *more = command.split()
     options = (*PLAIN, "--val", place / "val.parquet", *more, "--json")
     one = run(name, place / "one.parquet", *options)
-    for files in (place / "parts", place / "parts" / "*.parquet"):
+    parts = place / "parts"
+    for files in (parts, parts / "*.parquet", parts.as_uri()):
         many = run(name, files, *options)
         assert many.exit_code == one.exit_code == 0, many.output
-        assert json.loads(many.stdout) == json.loads(one.stdout)
+        found = json.loads(many.stdout)
+        if name == "rank":  # they say where a row is
+            places = [(line["row"], line.pop("file"), line.pop("row_in_file")) for line in found]
+            table = StreamedTable(files, "y")
+            where = [table.where(row) for row, *_ in places]
+            assert [one for _, *one in places] == [[Path(file).name, at] for file, at in where]
+        assert found == json.loads(one.stdout)
         assert "70 rows in 3 files; " in many.stderr
         assert "matter to these 6 predictions" in many.stderr
 
@@ -117,7 +124,7 @@ def test_many_files_are_cleaned(place: Path) -> None:
 def test_mistakes(place: Path) -> None:
     val = ("--val", place / "val.parquet")
     cases: list[tuple[tuple[Any, ...], str]] = [
-        (("check", place / "parts", *PLAIN), "name the rows to predict, --val FILE"),
+        (("check", place / "parts", *PLAIN), "name a file of rows to predict with --val"),
         (("check", place / "*.tsv", *PLAIN, *val), "no file matches"),
         (("check", place / "parts", "-l", "z", *val), "there is no label column 'z'"),
         (("check", place / "parts", *PLAIN, *val, "--domains"), "--domains reads one file"),
@@ -128,6 +135,8 @@ def test_mistakes(place: Path) -> None:
             ("report", place / "parts", *PLAIN, *val, "-o", place / "r.html", "--trust"),
             "--simulate and --trust are about one file",
         ),
+        (("check", place / "parts", *PLAIN, *val, "--suspect", "size=0"), "--null TEXT"),
+        (("check", "s4://bucket/parts", *PLAIN, *val), "'s4://bucket/parts' cannot be opened"),
         (("simulate", place / "parts", *PLAIN, *val), "this command reads one file"),
         (("check", place / "parts", *PLAIN, *val, "--repairs", "holoclean"), "whole rows"),
     ]

@@ -44,7 +44,7 @@ def test_other_tables_are_not_concerned(folder):
     run("check", "truth.csv", "--label", "y", "--neighbors", "5", "--remember")
     assert options_for(["train.csv"]) == {"label": "y"}
     assert options_for(["--json", "truth.csv"]) == {"label": "y", "neighbors": 5}
-    assert "Missing option '--label'" in run("check", "val.csv").output
+    assert "name the column to predict with --label" in run("check", "val.csv").output
 
 
 @pytest.mark.parametrize(("content", "told"), [

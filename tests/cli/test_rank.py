@@ -33,8 +33,9 @@ def test_rows_in_the_order_in_which_they_are_asked_about(files):
     session = CleaningSession(
         IncompleteTable(train, label="y"), val, strategy="roots", gains_by="uniform"
     )
-    assert list(found.columns) == ["row", "score", "gain", "candidates", "holes"]
+    assert list(found.columns) == ["row", "line", "score", "gain", "candidates", "holes"]
     assert found["score"].is_monotonic_decreasing
+    assert (found["line"] == found["row"] + 2).all()
     assert found["row"].iloc[0] == session.ask().row
     assert sorted(found["row"]) == session.data.dirty_rows.tolist()
     assert found["gain"].tolist() == pytest.approx(session.gains()[found["row"]].tolist())
@@ -126,6 +127,6 @@ def test_to_a_file(files, tmp_path):
 def test_nothing_to_rank(files):
     result = run("rank", files["truth"], "--label", "y", "--val", files["val"])
     assert result.exit_code == 0, result.output
-    assert result.stdout == "row,score,gain,candidates,holes\n"
+    assert result.stdout == "row,line,score,gain,candidates,holes\n"
     result = run("rank", files["truth"], "--label", "y", "--json")
     assert json.loads(result.stdout) == []

@@ -46,6 +46,8 @@ def test_a_page_is_written(files: Path) -> None:
     assert "<h1>train.csv</h1>" in page
     assert f"{int(session.certain.sum())} of {n} predictions" in page
     assert "of the predictions are right" in page  # val.csv has labels
+    assert "On the same rows, gradient boosting is right for" in page
+    assert "Cheapest next step: " in page
     assert not re.search(r"(?:src|href)=[\"']?https?:", page)
 
 

@@ -30,7 +30,9 @@ def test_reproduce_quickly(tiny, tmp_path):
     assert result.stdout == (out / "priors.md").read_text("utf-8") + "\n"
     assert "6 of 6: mixed, high, 0" in result.stderr
     again = run(*QUICKLY, "--out", str(out))
-    assert (again.stdout, again.stderr) == (result.stdout, "")  # nothing was left to do
+    assert again.stdout == result.stdout
+    (line,) = again.stderr.splitlines()  # nothing was left to do
+    assert line.startswith("Quick: small generated tables, to see that everything works. About")
 
 
 @pytest.mark.slow
@@ -90,3 +92,45 @@ def test_reproduce_misused(args, told):
     result = run("reproduce", "--quick", *args)
     assert result.exit_code == 2
     assert told in result.stderr
+
+
+def test_how_long_it_takes_is_said_first(tmp_path, monkeypatch):
+    from cpclean.experiments import paper, validation
+
+    asked = []
+    for module in (paper, validation):
+        monkeypatch.setattr(module, "reproduce", lambda *given: asked.append(given) or ("", True))
+    told = run(
+        *[
+            "reproduce",
+            "--table",
+            "paper",
+            "--data-dir",
+            "x",
+            "--jobs",
+            "2",
+            "--seeds",
+            "4",
+            "--out",
+        ],
+        "out",
+    )
+    assert told.stderr.startswith("Measuring paper. About ")
+    assert "minutes with 2 processes on cores of their own, less what is saved al" in told.stderr
+    alone = run(
+        *[
+            "reproduce",
+            "--table",
+            "paper",
+            "--data-dir",
+            "x",
+            "--jobs",
+            "1",
+            "--seeds",
+            "4",
+            "--out",
+        ],
+        "out",
+    )
+    assert "with one process" in alone.stderr
+    assert len(asked) == 2

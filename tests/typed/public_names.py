@@ -35,6 +35,7 @@ from cpclean import (
     read_table,
     share_errors,
     simulate,
+    suspects_from_pandera,
     trust,
     verdicts,
     world_counts,
@@ -79,6 +80,7 @@ def tables(path: Path) -> IncompleteTable:
     table = IncompleteTable(read_csv(path), label="y", repairs="default", prior="label")
     IncompleteTable(read_table(path, null_tokens=["?"], domains=True), label="y")
     write_domains(table, path)
+    assert_type(suspects_from_pandera(read_csv(path), read_csv(path), {"check": ["age"]}), Any)
     assert_type(table.dataset, IncompleteDataset)
     assert_type(table.encode(read_csv(path)), Floats)
     assert_type(table.row(0), dict[str, Any])

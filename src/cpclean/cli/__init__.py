@@ -4,8 +4,10 @@
     simulate, report, bench, reproduce            more of them
     options, tasks, sessions                      options that are shared, and what they become
     project_file, completion                      options that are remembered; words for a shell
+    label_option                                  what to say if nothing is to be predicted
     many_files                                    training tables of many files
-    project_places                                where `serve` puts what is set up in the browser
+    listening, project_places, told_before        `serve`: tokens, where projects are, older answers
+    team_options                                  what `serve` is told about the people who answer
     dialogue, questions, typed_cells              what `clean` asks, shows and understands
     oracle, trials, wines                         true values: of a file, complete rows, the demo
     output, charts, mistakes                      results, curves and errors

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
     from cpclean.cleaning.session import CleaningSession
     from cpclean.data.task import Task
+    from cpclean.intake.file_lines import FileLines
     from cpclean.intake.open_task import Opened
     from cpclean.intake.writing import KnownCells
     from cpclean.storage.journal import Journal
@@ -167,11 +168,11 @@ def clean(
             if truth is None:
                 from cpclean.cli.dialogue import Dialogue
 
-                Dialogue(kept, task, console, *_spelling(opened)).run()
+                Dialogue(kept, task, console, *_spelling(opened), _lines(opened)).run()
             else:
                 from cpclean.cli.oracle import answer_all
 
-                answer_all(kept, task, truth, exact)
+                answer_all(kept, task, truth, exact, _lines(opened))
         except KeyboardInterrupt:
             _stopped_short(journal, places.log)
         except NotSavedError as error:  # not the person's mistake
@@ -241,13 +242,14 @@ def _spelling(opened: Opened | OpenedFiles) -> tuple[Callable[[int], str], str]:
     """Where a row stands, in words after its number; and the decimal sign of the file."""
     if isinstance(opened, OpenedFiles):
         return opened.where, "."
-    lines = opened.source.has_lines(len(opened.original.frame))
     text = opened.original.text
+    return opened.lines.words, "." if text is None else text.decimal
 
-    def where(row: int) -> str:
-        return f", line {row + 2} of the file" if lines else ""
 
-    return where, "." if text is None else text.decimal
+def _lines(opened: Opened | OpenedFiles) -> FileLines:
+    from cpclean.intake.file_lines import FileLines
+
+    return FileLines() if isinstance(opened, OpenedFiles) else opened.lines
 
 
 def _kept(
@@ -325,10 +327,11 @@ def _end(
     """Write the cleaned table, and sum up what there is now."""
     from cpclean.analysis.certain_words import Standing
     from cpclean.analysis.fill_words import fill_words
-    from cpclean.cleaning.known_cells import filled_cells
+    from cpclean.cleaning.known_cells import filled_cells, rough_cells
     from cpclean.data.domains import plain_frame
 
     task, table = opened.task, table_of(opened.task)
+    rough = rough_cells(session, table)
     filled = filled_cells(session, table, task.row_names.tolist(), filling.fill, task.frame)
     n_filled = sum(map(len, filled.cells.values()))
     if isinstance(opened, OpenedFiles):
@@ -338,7 +341,7 @@ def _end(
         n_left = int(features.isna().to_numpy().sum()) - n_filled
     written = places.out if filled.cells or places.named else None
     if written is not None and isinstance(opened, OpenedFiles):
-        opened.write(session.known, written)
+        opened.write(session.known, written, rough)
     elif written is not None:
         assert not isinstance(opened, OpenedFiles)
         _write(opened, filled.cells, written)
@@ -352,6 +355,7 @@ def _end(
         **Standing.of(session.view).numbers,
         "stopped": session.stopped,
         "holes_filled": n_filled,
+        "holes_known_roughly": len(rough),
         "holes_left": n_left,
         "log": str(places.log) if answers else None,
         "table": written,
@@ -385,7 +389,13 @@ def _tell(console: Console, session: CleaningSession, summary: dict[str, Any]) -
         holes = "1 hole" if filled == 1 else f"{filled:,} holes"
         console.print(f"Cleaned table: {escape(summary['table'])} ({holes} filled{left})")
     else:
-        console.print("Nothing is answered, so no table is written.")
+        nothing = "No hole is known exactly" if summary["log"] else "Nothing is answered"
+        console.print(f"{nothing}, so no table is written.")
+    if n_rough := summary["holes_known_roughly"]:
+        console.print(
+            f"{count(n_rough, 'hole')} {'is' if n_rough == 1 else 'are'} known only roughly, and "
+            "not filled with what was chosen; --fill likely fills them."
+        )
     if summary["log"] is not None:
         console.print(f"Answers: {escape(summary['log'])} (the same command continues from there)")
 

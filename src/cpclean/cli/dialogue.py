@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from cpclean.cleaning.question import Question
     from cpclean.cleaning.state import Record
     from cpclean.data.task import Task
+    from cpclean.intake.file_lines import FileLines
     from cpclean.storage.saved_session import SavedSession
 
 _WORDS = {"skip": "s", "undo": "u", "back": "u", "quit": "q", "stop": "q", "exit": "q",
@@ -49,6 +50,8 @@ class Dialogue:
         Says which line or file it is in; put after its number.
     decimal : str
         The decimal sign of the file.
+    lines : FileLines, optional
+        The lines of the file, for the log.
     """
 
     def __init__(
@@ -58,7 +61,11 @@ class Dialogue:
         console: Console,
         where: Callable[[int], str],
         decimal: str = ".",
+        lines: FileLines | None = None,
     ) -> None:
+        from cpclean.intake.file_lines import FileLines
+
+        self._lines = FileLines() if lines is None else lines
         self._kept, self._task, self._console, self._where = kept, task, console, where
         self._decimal = decimal
         self._table = table_of(task)
@@ -142,7 +149,7 @@ class Dialogue:
             raise Mistake(f"the candidates are 1 to {len(numbers)}; got {command}.")
         chosen = question.answer(numbers[int(command) - 1])
         if "candidate" not in chosen:
-            return {"value": chosen["value"]}
+            return {"value": self._roughly(question.row, chosen["value"])}
         values = question.candidates[numbers[int(command) - 1]]
         cells = {name: str(value) if not _plain(value) else value for name, value in values.items()}
         return {"candidate": chosen["candidate"], "cells": cells}
@@ -153,12 +160,30 @@ class Dialogue:
             record: Record = self._taken(
                 lambda: self._kept.tell(row, seconds=took, **answer, **remarks)
             )
-        known = ", ".join(
-            f"{name} {in_words(self._task, name, value)}"
-            for name, value in self._session.known[row].items()
-        )
-        text = f"Row {self._number(row)}: {known}. {_did(record)}"
+        text = f"Row {self._number(row)}: {self._known_of(row)}. {_did(record)}"
         self._console.print(text, style="green", markup=False)
+
+    def _roughly(self, row: int, values: Any) -> Any:
+        """Values that were chosen from a list: one of a grid stands for a range around it."""
+        from cpclean.data.rough_ranges import range_around
+
+        return {
+            name: range_around(self._table, row, name, value) or value
+            for name, value in values.items()
+        }
+
+    def _known_of(self, row: int) -> str:
+        """What is known about a row, and what of it only roughly."""
+        from cpclean.cleaning.known_cells import rough_cells
+
+        rough = {name for one, name in rough_cells(self._session, self._table) if one == row}
+        values = {**self._session.view.rough_of(row), **self._session.known.get(row, {})}
+        parts = [
+            f"{name} {'roughly ' if name in rough else ''}{in_words(self._task, name, value)}"
+            for name, value in values.items()
+        ]
+        not_written = " (rough answers are not written into the table)" if rough else ""
+        return ", ".join(parts) + not_written
 
     def _refit(self, took: float) -> bool:
         before = len(self._session.answers)
@@ -231,7 +256,7 @@ class Dialogue:
         return int(self._task.row_names[row])
 
     def _in_file(self, question: Question) -> dict[str, Any]:
-        return {"row_in_file": self._number(question.row)}
+        return self._lines.remark(self._number(question.row))
 
 
 def _as_utf8(line: str) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import click
 
-from cpclean.analysis.words import about_percent, percent
+from cpclean.analysis.words import about_percent, listed, percent
 from cpclean.cli.many_files import OpenedFiles, is_many
 from cpclean.cli.mistakes import in_options
 from cpclean.cli.options import (
@@ -22,14 +23,20 @@ from cpclean.cli.options import (
 from cpclean.cli.output import drawn, print_text, terminal, working
 from cpclean.cli.sessions import open_session, table_of, tell_completions, tell_draws
 from cpclean.cli.tasks import column_remarks, files_given, model_of, open_given
+from cpclean.errors import offenders
 
 if TYPE_CHECKING:
     from cpclean.analysis.column_effects import ColumnEffect
     from cpclean.analysis.summary import Summary
     from cpclean.data.table import IncompleteTable
     from cpclean.data.task import Task
+    from cpclean.intake.file_lines import FileLines
     from cpclean.intake.notes import Note
     from cpclean.intake.open_task import Opened
+
+TELLING = ("tells_label", "holes_tell_label")
+# Columns with holes that are named where none of them matters.
+MOST_NAMED = 6
 
 
 @click.command(short_help="Do the missing values of a table matter, and where?")
@@ -66,6 +73,8 @@ def inspect(
       cpclean inspect train.csv --label y --val val.csv --json
     """
     from cpclean.analysis.advice import advice
+    from cpclean.analysis.next_step import next_step
+    from cpclean.intake.file_lines import FileLines
     from cpclean.intake.formats import plain
 
     opened: Opened | OpenedFiles
@@ -77,17 +86,17 @@ def inspect(
         task = opened.task
     with working("Looking at the predictions"):
         level = level_of(sure)
-        facts = looked_at(task, training, level)
+        lines = FileLines() if isinstance(opened, OpenedFiles) else opened.lines
+        facts = looked_at(task, training, level, lines)
         tell_draws(task, training)
         tell_completions(task)
     accuracies = accuracies_of(opened, training, facts.accuracy)
     others = {} if isinstance(opened, OpenedFiles) else others_of(task)
     effects = effects_of(task, training, samples or samples_for(task), validation.seed, level)
-    if isinstance(opened, OpenedFiles):
-        remarks = opened.remarks()
-    else:
-        remarks = column_remarks(task, training)
-    sentences = [*advice(facts, effects, others), *map(_sentence, remarks)]
+    remarks = remarks_on(opened, training)
+    said = advice(facts, effects, others)
+    step = next_step(facts, effects, telling(remarks))
+    last = [step] if step else []
     if as_json:
         found = {
             "table": asdict(facts),
@@ -95,19 +104,24 @@ def inspect(
             "validation_accuracy": accuracies,
             "accuracy_beside": others,
             "columns": list(map(asdict, effects)),
-            "advice": sentences,
+            "advice": [*said, *map(sentence, remarks), *last],
         }
         print_text(json.dumps(plain(found), indent=2, ensure_ascii=False) + "\n")
         return
-    _print(facts, accuracies, effects, sentences)
+    _print(facts, accuracies, effects, [*said, *map(sentence, remarks), *last])
 
 
-def looked_at(task: Task, training: Training, sure: float | None = None) -> Summary:
-    """The facts about a task, with rows numbered as in the file."""
+def looked_at(
+    task: Task, training: Training, sure: float | None = None, lines: FileLines | None = None
+) -> Summary:
+    """The facts about a task, with rows numbered as in the file, and their lines."""
     from cpclean.analysis.summary import summary
 
     facts = summary(open_session(task, training, sure=sure))
-    return replace(facts, first_rows=tuple(task.row_names[list(facts.first_rows)].tolist()))
+    rows = task.row_names[list(facts.first_rows)].tolist()
+    found = [] if lines is None else [lines.at(row) for row in rows]
+    known = tuple(line for line in found if line is not None)
+    return replace(facts, first_rows=tuple(rows), first_lines=known)
 
 
 def samples_for(task: Task) -> int:
@@ -183,7 +197,20 @@ def effects_of(
         )
 
 
-def _sentence(about: Note) -> str:
+def remarks_on(opened: Opened | OpenedFiles, training: Training) -> list[Note]:
+    """What is doubtful about the columns of what was opened."""
+    if isinstance(opened, OpenedFiles):
+        return opened.remarks()
+    return column_remarks(opened.task, training)
+
+
+def telling(remarks: Iterable[Note]) -> list[str]:
+    """The columns that say the label by themselves."""
+    return [one.column for one in remarks if one.code in TELLING and one.column is not None]
+
+
+def sentence(about: Note) -> str:
+    """A remark as a sentence, with the command line's options in it."""
     words = in_options(about)
     return words[:1].upper() + words[1:]
 
@@ -211,7 +238,11 @@ def _print(
         each = [f"{percent(one)} in the {space} space" for space, one in accuracies.items()]
         console.print(f"Validation accuracy: {', '.join(each)}.")
     with_holes, n_open = [one for one in effects if one.holes], facts.unsettled
-    if with_holes:
+    if with_holes and facts.certain == facts.points:
+        names = [repr(one.name) for one in with_holes]
+        named = listed(names) if len(names) <= MOST_NAMED else offenders(names, MOST_NAMED)
+        console.print(f"Whatever is in the holes of {named}, these predictions stay.")
+    elif with_holes:
         shown = pd.DataFrame(
             {
                 "column": [one.name for one in with_holes],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,10 +21,15 @@ if TYPE_CHECKING:
 
 # Rows of the files that points are compared with, to see whether they have the same columns.
 _HEAD = 1000
+# Addresses of projects, which `serve` takes in the place of a file.
+_STORAGES = ("memory", "sqlite", "postgresql", "postgres", "postgresql+psycopg")
 
 
 def is_many(file: str) -> bool:
-    """Whether what was named in place of a file stands for several."""
+    """Whether what was named in place of a file stands for several, or is an address of files."""
+    scheme, mark, _ = file.partition("://")
+    if mark:
+        return scheme not in _STORAGES
     return os.path.isdir(file) or (bool(re.search(r"[*?\[]", file)) and not os.path.exists(file))
 
 
@@ -61,12 +66,20 @@ class OpenedFiles:
         """Where the rows of the task are, in words after "row"."""
         return self.table.files.names(self.task.row_names.tolist())
 
-    def write(self, known: Mapping[int, Mapping[str, Any]], folder: str) -> None:
-        """Write the cleaned files, with what is known about rows of the task."""
+    def write(
+        self,
+        known: Mapping[int, Mapping[str, Any]],
+        folder: str,
+        rough: Collection[tuple[int, str]] = (),
+    ) -> None:
+        """Write the cleaned files, with what is known about rows of the task, and not roughly."""
         from cpclean.intake.cleaned_files import write_files
 
         names = self.task.row_names.tolist()
-        named = {names[row]: values for row, values in known.items()}
+        named = {
+            names[row]: {name: one for name, one in values.items() if (row, name) not in rough}
+            for row, values in known.items()
+        }
         write_files(self.table.files, self.table.columns, named, folder, over=True)
 
 
@@ -131,12 +144,14 @@ def open_files(
 
     if points is None:
         raise Mistake(
-            "rows of several files cannot be held out: name the rows to predict, --val FILE."
+            "rows of several files cannot be held out: name a file of rows to predict with --val, "
+            "such as one of the files that you take out of the folder."
         )
     if training.suspect or training.fold or training.bins or training.nothing:
         raise Mistake(
             "--suspect, --fold, --bins and --null COLUMN=TEXT are for one file; several files are "
-            "read as they are."
+            "read as they are. Change such cells where the files are written, leave a column out "
+            "with --drop, or name a text that is a hole in every column: --null TEXT."
         )
     if training.domains:
         raise Mistake("--domains reads one file; several files cannot list what cells can be.")

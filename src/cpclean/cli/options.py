@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from cpclean.cli.label_option import LabelOption
+
 METRICS = ("euclidean", "manhattan", "chebyshev", "cosine", "linear", "rbf", "hamming")
 KINDS = ("numeric", "categorical", "boolean", "date", "duration")
 PRIORS = ("label", "observed", "uniform", "holoclean")
@@ -114,13 +116,15 @@ def _training_options(command: Command, *, required: bool, paper: bool | None) -
         plain, nothing = _nulls(own["null"])
         return Training(**{**own, "space": space, "null": plain, "nothing": nothing})
 
-    return _packed(
+    return packed(
         command,
         "training",
         training,
         [*(one.name for one in fields(Training) if one.name != "nothing"), "remember"],
         click.argument("file", **absent),
-        click.option("--label", "-l", metavar="COLUMN", help="The label column.", **absent),
+        click.option(
+            "--label", "-l", cls=LabelOption, metavar="COLUMN", help="The label column.", **absent
+        ),
         *_model_options(PAPER_SPACE if paper else usual),
         *_reading_options(),
         *_draws_options(),
@@ -333,7 +337,7 @@ def level_of(sure: float | str | None, begun: float | None = None) -> float | No
 
 def validation_options(command: Command) -> Command:
     """Give a command --val, --val-share and --seed as one argument, `validation`."""
-    return _packed(
+    return packed(
         command,
         "validation",
         Validation,
@@ -354,7 +358,7 @@ def validation_options(command: Command) -> Command:
     )  # fmt: skip
 
 
-def _packed(
+def packed(
     command: Command, name: str, made: Callable[..., Any], names: list[str], *options: Command
 ) -> Command:
     """The command with these options, passed on as one argument, which is made of them by name."""

@@ -13,6 +13,7 @@ from cpclean.progress_bar import progress_bar
 
 if TYPE_CHECKING:
     from cpclean.data.task import Task
+    from cpclean.intake.file_lines import FileLines
     from cpclean.storage.saved_session import SavedSession
 
 # If known cells differ in more than this share of the rows, the file has other rows.
@@ -81,7 +82,7 @@ def _check_same(rows: Any, file: str, training: Training, task: Task) -> None:
         )
 
 
-def answer_all(kept: SavedSession, task: Task, truth: Any, exact: bool) -> None:
+def answer_all(kept: SavedSession, task: Task, truth: Any, exact: bool, lines: FileLines) -> None:
     """Answer every question from the truth; on a terminal with a progress bar."""
     from cpclean.cleaning.simulation import Person
     from cpclean.cli.output import terminal
@@ -97,5 +98,5 @@ def answer_all(kept: SavedSession, task: Task, truth: Any, exact: bool) -> None:
     with progress_bar(total, words(), console=terminal(stderr=True)) as follow:
         while (question := session.ask()) is not None:
             number = int(task.row_names[question.row])
-            kept.tell(question.row, **person.answer(question), row_in_file=number)
+            kept.tell(question.row, **person.answer(question), **lines.remark(number))
             follow(len(session.history), words())

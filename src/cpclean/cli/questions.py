@@ -25,7 +25,8 @@ MOST = 100
 MOST_CELLS = 30
 
 HELP = """\
-  a number             this candidate of the list is the true one, where they are numbered
+  a number             this candidate of the list is the true one, or is nearest to it; of numbers
+                       and dates that is a rough answer, which is not written into the table
   column=value         the true value, even if it is not listed: age=41, city=New York
                        (several at once, separated by commas; a value with a "=" in quotes)
   ? column             what the column can hold
@@ -96,6 +97,7 @@ def show(
         )
     values = [pair for number in numbers for pair in question.candidates[number].items()]
     _tell_marks(console, task, values)
+    _tell_grid(console, task, question.row, values)
 
 
 def _tell_marks(console: Console, task: Task, values: list[tuple[str, Any]]) -> None:
@@ -106,6 +108,21 @@ def _tell_marks(console: Console, task: Task, values: list[tuple[str, Any]]) -> 
     if marks:
         console.print(
             _escaped(f"{' or '.join(marks)}: a value that is not listed; if you know it, type it."),
+            style="dim",
+        )
+
+
+def _tell_grid(console: Console, task: Task, row: int, values: list[tuple[str, Any]]) -> None:
+    """Say which values are only points of their column."""
+    from cpclean.data.rough_ranges import range_around
+    from cpclean.data.values import is_mark
+
+    first = {name: value for name, value in reversed(values) if not is_mark(value)}
+    grids = [name for name, one in first.items() if range_around(table_of(task), row, name, one)]
+    if grids:
+        typed = ", ".join(f"{name}=..." for name in grids)
+        console.print(
+            _escaped(f"A number of the list is a rough answer. If you know the value: {typed}"),
             style="dim",
         )
 
@@ -148,8 +165,11 @@ def _likely(share: float) -> str:
 
 def in_words(task: Task, name: str, value: Any) -> str:
     """A value of a column; "other" in brackets where a category has that name."""
+    from cpclean.data.between import Between
     from cpclean.data.values import categories_of, is_mark, mark_text
 
+    if isinstance(value, Between):
+        return value.words(shown)
     if not is_mark(value):
         return shown(value)
     column = table_of(task).columns[table_of(task).names.index(name)]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from cpclean.cli.many_files import is_many
 from cpclean.cli.options import (
     Training,
     Validation,
@@ -17,11 +19,12 @@ from cpclean.cli.options import (
 from cpclean.cli.output import SCREEN, for_people, output_options, ready, working, write
 from cpclean.cli.questions import progress
 from cpclean.cli.sessions import WayOfAsking, open_session, tell_completions, tell_draws
-from cpclean.cli.tasks import task_given
+from cpclean.cli.tasks import files_given, open_given
 
 if TYPE_CHECKING:
     from cpclean.analysis.ranking import Ranked
     from cpclean.data.task import Task
+    from cpclean.intake.file_lines import FileLines
 
 
 @click.command(short_help="Which rows to clean first, if you clean elsewhere.")
@@ -45,8 +48,9 @@ def rank(
     """Rows with missing values, ordered by how much cleaning them is expected to help.
 
     FILE is the training table, with holes. Every line has the number of a row in its file (0 is
-    the first one below the header), its score, its gain, the number of candidates, and the columns
-    with holes.
+    the first one below the header), the line of the file on which it begins (in text files and
+    workbooks), its score, its gain, the number of candidates, and the columns with holes. Rows of
+    several files are counted through all of them; then the file and the row in it are there, too.
 
     The gain is the expected fall of the predictions' mean entropy once the row is known, in nats; a
     gain of 0 means: no need to clean it. The order is by the score, in which doubt about many
@@ -59,9 +63,16 @@ def rank(
       cpclean rank train.csv --label y --top 50 --out todo.csv
       cpclean rank train.csv --label y --val val.csv --cells --json
     """
+    from cpclean.intake.file_lines import FileLines
+
     ready(out)
     with working("Looking at the predictions"):
-        task = task_given(training, validation, compared=True)
+        many = files_given(training, validation) if is_many(training.file) else None
+        if many is not None:
+            task, lines = many.task, FileLines()
+        else:
+            opened = open_given(training, validation, compared=True)
+            task, lines = opened.task, opened.lines
         asking = WayOfAsking.of(sure, "cells" if cells else None)
         session = open_session(task, training, seed=validation.seed, **asdict(asking))
         from cpclean.analysis.ranking import ranking
@@ -71,7 +82,11 @@ def rank(
         tell_completions(task)
     shown = found if top is None else found[:top]
     title = f"{progress(session)};\n{_what_helps(found, 'cells' if cells else 'rows')}"
-    frame = _frame(shown, task, cells)
+    frame = _frame(shown, task, cells, lines)
+    if many is not None:
+        places = [many.table.where(row) for row in frame["row"].tolist()]
+        frame.insert(1, "file", [os.path.basename(file) for file, _ in places])
+        frame.insert(2, "row_in_file", [row for _, row in places])
     if values:
         frame = _with_values(frame, task, training, together=for_people(format_, out))
     write(frame, format_, out, title, top or SCREEN)
@@ -83,10 +98,12 @@ def _what_helps(found: list[Ranked], what: str) -> str:
     return f"these {what} help most" if found[0].gain > 0 else f"no {what} have to be cleaned"
 
 
-def _frame(found: list[Ranked], task: Task, cells: bool) -> Any:
+def _frame(found: list[Ranked], task: Task, cells: bool, lines: FileLines) -> Any:
     import pandas as pd
 
     columns: dict[str, Any] = {"row": [int(task.row_names[one.row]) for one in found]}
+    if lines.numbers:
+        columns["line"] = [lines.at(row) for row in columns["row"]]
     if cells:
         columns["column"] = [one.column for one in found]
     else:  # cells are in the order of their gains

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cpclean.analysis.words import percent
+from cpclean.cli.inspect import others_of, remarks_on, sentence, telling
 from cpclean.cli.many_files import OpenedFiles, is_many
 from cpclean.cli.mistakes import Mistake
 from cpclean.cli.options import (
@@ -121,6 +122,7 @@ def report(
       cpclean report train.csv --label y --simulate truth.csv --static -o report.html
       cpclean report train.csv --label y --trust -o report.html
     """
+    from cpclean.analysis.findings import Aside
     from cpclean.report.page import report as report_on
 
     _check_places(training, validation, _Files(out, log, truth))
@@ -149,6 +151,12 @@ def report(
         found = trust_in(opened, training, validation, session.sure)
     if not isinstance(opened, OpenedFiles) and not opened.original.domains:
         command = click.get_current_context().meta[_TYPED]
+    remarks = remarks_on(opened, training)
+    aside = Aside(
+        {} if isinstance(opened, OpenedFiles) else others_of(task),
+        list(map(sentence, remarks)),
+        telling(remarks),
+    )
     with working("Looking ahead") as say:
         made = report_on(
             session,
@@ -163,6 +171,7 @@ def report(
             settings=_settings(training, validation),
             trust=found,
             command=command,
+            aside=aside,
             progress=lambda step: say(step[:1].upper() + step[1:]),
         )
     if out == "-":

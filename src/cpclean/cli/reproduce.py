@@ -8,7 +8,15 @@ from pathlib import Path
 
 import click
 
-from cpclean.cli.mistakes import Mistake
+from cpclean.cli.mistakes import Mistake, tell
+
+# With --quick, at most.
+QUICK_SEEDS, QUICK_RUNS = 1, 2
+GENERATED = "Quick: small generated tables, to see that everything works."
+FEW_ROWS = (
+    "Quick: a few rows of every table, {seeds} seed and {runs} random orders, to see that "
+    "everything works; the figures are not those of the full tables."
+)
 
 
 @click.command(short_help="Measure tables and figures of results again.")
@@ -65,7 +73,10 @@ from cpclean.cli.mistakes import Mistake
     help="How many processes work at once.  [default: one per core]",
 )
 @click.option(
-    "--quick", is_flag=True, help="Use few rows; without --data-dir, of generated tables."
+    "--quick",
+    is_flag=True,
+    help="Use few rows of every table, one seed and two random orders: minutes instead of hours. "
+    "Without --data-dir, the tables are generated.",
 )
 def reproduce(
     table: str | None,
@@ -80,12 +91,13 @@ def reproduce(
 ) -> None:
     """Measure the tables and figures of the results again, cell by cell.
 
-    Without --table or --figure, all of them are measured. After Ctrl-C, the same command continues
-    where it stopped.
+    Without --table or --figure, all of them are measured. How long that takes is said first. After
+    Ctrl-C, the same command continues where it stopped.
 
     \b
     Example:
       cpclean reproduce --table priors --quick
+      cpclean reproduce --quick --data-dir ../shared/data --out quick
       cpclean reproduce --figure cleaning --data-dir ../shared/data --out results
     """
     if data_dir is None and not quick:
@@ -98,19 +110,28 @@ def reproduce(
     from cpclean.experiments import compare_priors as priors
     from cpclean.experiments import enough, models, paper, space_choices, validation
     from cpclean.experiments import orders as curves
+    from cpclean.experiments.few_rows import few_rows
 
     console = Console(stderr=True, highlight=False)
     jobs = jobs or os.cpu_count() or 1
+    if quick:
+        seeds, runs = min(seeds, QUICK_SEEDS), min(runs, QUICK_RUNS)
+        if data_dir is not None:
+            data_dir = few_rows(data_dir, out / "few_rows")  # refuses a folder without data
     sections: dict[str, Callable[[], tuple[str, bool]]] = {
         "paper": lambda: paper.reproduce(data_dir, out, seeds, quick, console, budget, jobs),
         "priors": lambda: priors.reproduce(data_dir, out, seeds, quick, console, jobs),
         "models": lambda: models.reproduce(data_dir, out, seeds, quick, console, jobs),
         "sure": lambda: enough.reproduce(data_dir, out, quick, console, jobs),
-        "spaces": lambda: space_choices.reproduce(data_dir, out, console, jobs),
+        "spaces": lambda: space_choices.reproduce(data_dir, out, quick, console, jobs),
         "cleaning": lambda: curves.reproduce(data_dir, out, runs, quick, console, jobs),
         "validation": lambda: validation.reproduce(data_dir, out, quick, console, jobs),
     }
     wanted = [name for name in sections if name in (table, figure)] or list(sections)
+    few = ""
+    if quick:
+        few = FEW_ROWS.format(seeds=seeds, runs=runs) if data_dir is not None else GENERATED
+    tell(_told(wanted, seeds, runs, jobs, few))
     finished = True
     for name in wanted:
         text, finished = sections[name]()
@@ -123,3 +144,16 @@ def reproduce(
             err=True,
         )
         raise click.exceptions.Exit(130)
+
+
+def _told(wanted: list[str], seeds: int, runs: int, jobs: int, few: str) -> str:
+    """What is measured, and how long it takes; `few` says how much there is with --quick."""
+    from cpclean.experiments.durations import expected_quickly, expected_seconds, in_time
+
+    usual = expected_seconds(wanted, seeds, runs, jobs)
+    seconds = expected_quickly(wanted, jobs) if few else usual
+    cores = "one process" if jobs == 1 else f"{jobs} processes"
+    return (
+        f"{few or 'Measuring ' + ', '.join(wanted) + '.'} About {in_time(seconds)} with {cores} on "
+        "cores of their own, less what is saved already."
+    )

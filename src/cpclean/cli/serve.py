@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cpclean.cli.listening import check_proxies, check_tokens, root_of_option
 from cpclean.cli.many_files import is_many
-from cpclean.cli.mistakes import Mistake, note
+from cpclean.cli.mistakes import Mistake
 from cpclean.cli.options import (
     Training,
     Validation,
@@ -21,12 +22,13 @@ from cpclean.cli.options import (
     validation_options,
 )
 from cpclean.cli.output import working
-from cpclean.cli.project_places import SUFFIX, Beside, Within
+from cpclean.cli.project_places import SUFFIX, Beside, Within, open_projects, with_project
+from cpclean.cli.team_options import TeamOptions, check_team, save_team, team_options
+from cpclean.cli.told_before import take_in
 
 if TYPE_CHECKING:
     from cpclean.projects.project import Project
     from cpclean.storage.contract import Storage
-    from cpclean.storage.events import Event, NewEvent
 
 PORT = 8421
 
@@ -72,7 +74,14 @@ PORT = 8421
     "--token",
     envvar="CPCLEAN_TOKEN",
     metavar="TEXT",
-    help="The secret that lets people in; also $CPCLEAN_TOKEN.  [default: a new random one]",
+    help="The owner's secret; also $CPCLEAN_TOKEN.  [default: a new random one]",
+)
+@click.option(
+    "--answer-token",
+    envvar="CPCLEAN_ANSWER_TOKEN",
+    metavar="TEXT",
+    help="The secret with which people can only answer; also $CPCLEAN_ANSWER_TOKEN.  [default: one "
+    "that follows from the owner's]",
 )
 @click.option(
     "--id",
@@ -88,11 +97,38 @@ PORT = 8421
     help="The address of a row's record, with columns in braces: https://records.example/{id}",
 )
 @click.option(
+    "--image",
+    metavar="COLUMN",
+    help="A column with pictures of rows: files in or below the folder of FILE (.png, .jpg, .gif, "
+    ".webp), or addresses.",
+)
+@click.option(
+    "--projects",
+    multiple=True,
+    metavar="PLACE",
+    help="Serve several projects: all of a folder, or one in a file or database (NAME=PLACE); may "
+    "be repeated.",
+)
+@click.option(
+    "--root-path",
+    default="",
+    metavar="PATH",
+    help="What stands before all paths where people reach the server through a proxy: /cpclean",
+)
+@click.option(
+    "--trust-proxy",
+    multiple=True,
+    metavar="ADDRESS",
+    help="A proxy that says truly in X-Forwarded-For and -Proto who asks, and whether over https; "
+    "may be repeated.",
+)
+@click.option(
     "--allow-host",
     multiple=True,
     metavar="NAME",
     help="A host name by which people reach this machine; may be repeated.",
 )
+@team_options
 def serve(
     training: Training,
     validation: Validation,
@@ -106,9 +142,15 @@ def serve(
     storage: str | None,
     log: str | None,
     token: str | None,
+    answer_token: str | None,
     named_by: tuple[str, ...],
     link: str | None,
+    image: str | None,
+    projects: tuple[str, ...],
+    root_path: str,
+    trust_proxy: tuple[str, ...],
     allow_host: tuple[str, ...],
+    team: TeamOptions,
 ) -> None:
     """Open a page where people answer the questions that matter most.
 
@@ -123,26 +165,40 @@ def serve(
       cpclean serve train.csv --label y --val val.csv
       cpclean serve train.csv --label y --log train.csv.answers.jsonl
       cpclean serve train.csv.cpclean.db --host 0.0.0.0 --answers-per-row 2
+      cpclean serve --projects folder
       cpclean serve --demo
     """
-    from cpclean.web.guard.tokens import new_token
+    from cpclean.web.guard.tokens import answer_token_of, new_token
     from cpclean.web.server.process import run
 
     token = new_token() if token is None else token
-    _check_token(host, token)
+    if answer_token is None:
+        answer_token = answer_token_of(token) if token else ""
+    check_tokens(host, token, answer_token)
+    root = root_of_option(root_path)
+    check_proxies(trust_proxy)
+    check_team(team)
     if training.cluster is not None:
         from cpclean.cluster.dask_cluster import connected
 
         connected(training.cluster)  # nobody may answer
-    how = _How(level_of(sure), sure is not None, answers_per_row, named_by, link or "")
-    if (named_by or link) and not training.file:
-        raise Mistake("--id and --link are about a table: name FILE.")
-    opened = _opened(training, validation, demo, storage, how)
-    if log is not None:
-        _take_in(opened.storage, log)
+    here = None if "://" in training.file else Path(training.file).expanduser().parent
+    names = (named_by, link or "", image or "", here)
+    how = _How(level_of(sure), sure is not None, answers_per_row, *names)
+    if (named_by or link or image) and not training.file:
+        raise Mistake("--id, --link and --image are about a table: name FILE.")
+    if projects:
+        opened = _several(training, projects)
+    else:
+        opened = _opened(training, validation, demo, storage, how)
+    only = None if isinstance(opened.storage, dict) else opened.storage
+    if log is not None and not projects:
+        take_in(only, log)
+    save_team(only, team)
     run(
         opened.storage,
         token,
+        answer_token=answer_token,
         host=host,
         port=PORT if port is None else port,
         exact_port=port is not None,
@@ -152,20 +208,11 @@ def serve(
         lease_seconds=lease,
         answers_per_row=answers_per_row,
         cluster=training.cluster,
+        root=root,
+        proxies=trust_proxy,
+        notify=team.notify,
         told=click.echo,
     )
-
-
-def _check_token(host: str, token: str) -> None:
-    from cpclean.web.server.process import is_loopback
-
-    if token and len(token) < 8:
-        raise Mistake(f"--token must have at least 8 characters; got {len(token)}.")
-    if not token and not is_loopback(host):
-        raise Mistake(
-            f"without a token, anybody who reaches {host} could read the table and answer. Leave "
-            "out --token to get a random one, or listen on 127.0.0.1."
-        )
 
 
 # -- where the project is ----------------------------------------------------------------------
@@ -180,14 +227,27 @@ class _How:
     answers_per_row: int | None
     named_by: tuple[str, ...] = ()
     link: str = ""
+    image: str = ""
+    folder: Path | None = None
 
 
 @dataclass(frozen=True)
 class _Opened:
     """A storage with a project; or None, and where one that is set up in the browser is put."""
 
-    storage: Storage | None
+    storage: Storage | dict[str, Storage] | None
     place: Callable[[Project], Storage] | None = None
+
+
+def _several(training: Training, places: tuple[str, ...]) -> _Opened:
+    given = "FILE" if training.file else _table_option()
+    others = ("demo", "storage", "log", "named_by", "link", "image", "expert", "gold", "gold_rate")
+    given = given or next((f"--{one}" for one in others if _is_given(one)), "")
+    if given:
+        given = given.replace("named_by", "id").replace("_", "-")
+        raise Mistake(f"--projects has projects that were started before: leave out {given}.")
+    found = open_projects(places)
+    return _Opened(found.storages, found.place)
 
 
 def _opened(
@@ -214,7 +274,7 @@ def _opened(
                 "FILE is a project, which has the table and the settings that it was started with: "
                 f"leave out {given}, or name a table, and another place with --storage."
             )
-        return _Opened(_with_project(open_storage(training.file, create=False)))
+        return _Opened(with_project(open_storage(training.file, create=False)))
     if training.file:
         return _Opened(_of_table(training, validation, storage, how))
     if given := _table_option():
@@ -262,15 +322,6 @@ def _is_storage(file: str) -> bool:
         return False
 
 
-def _with_project(storage: Storage) -> Storage:
-    project = storage.project()
-    if project is None:
-        raise Mistake(f"there is no project in {storage.name} yet. Start one with a table.")
-    if project.files is not None:  # they may have changed since
-        project.files.check()
-    return storage
-
-
 def _of_table(
     training: Training,
     validation: Validation,
@@ -302,7 +353,7 @@ def _of_table(
                     f"{kept.name} has a project of this table already: add --label to {given} to "
                     f"compare them, or leave out {given} to continue with it."
                 )
-            return _with_project(kept)
+            return with_project(kept)
         if before is not None and training.label != str(before.table.label):
             raise Mistake(
                 f"{kept.name} belongs to something else: its label is {before.table.label!r}, not "
@@ -336,55 +387,6 @@ def _other_level(name: str, before: Project) -> Mistake:
 def _is_new(place: str) -> bool:
     """Whether a place is a file that is not there yet."""
     return "://" not in place and not Path(place).expanduser().exists()
-
-
-def _take_in(storage: Storage | None, log: str) -> None:
-    """Append the answers of a log; what the same person said before is not said again."""
-    import hashlib
-    import json
-    from collections import Counter
-
-    from cpclean.storage.events import NewEvent
-    from cpclean.storage.journal import read_answers
-
-    project = None if storage is None else storage.project()
-    if storage is None or project is None:
-        raise Mistake("the answers of --log belong to a table: name it and its label.")
-    known = Counter(_words(one) for one in storage.events() if one.kind != "undo")
-    seen: Counter[str] = Counter()
-    told, refits = [], 0
-    for entry in read_answers(log, project.journal_belongs):
-        if "refit" in entry:
-            refits += 1
-            continue
-        row, skip, seconds = entry["row"], "skip" in entry, entry.get("seconds")
-        plain = {} if skip else project.entry(row, entry.get("candidate"), entry.get("value"))
-        said = NewEvent(
-            "skip" if skip else "answer",
-            str(entry.get("who") or "terminal"),
-            row,
-            plain.get("candidate"),
-            plain.get("value"),
-            seconds=seconds if isinstance(seconds, int | float) else None,
-        )
-        words = _words(said)
-        seen[words] += 1
-        if seen[words] > known[words]:
-            mark = hashlib.sha256(json.dumps([words, seen[words]]).encode()).hexdigest()[:32]
-            told.append((said, f"log-{mark}"))
-    for said, request_id in told:
-        storage.append(said, request_id)
-    if refits:
-        note(f"{log} has a refit, which the page does not repeat: it keeps the trees of the table.")
-
-
-def _words(said: NewEvent | Event) -> str:
-    """What somebody said of a row; a correction is an answer, too."""
-    import json
-
-    return json.dumps(
-        [said.who, said.row, said.kind == "skip", said.candidate, said.value], sort_keys=True
-    )
 
 
 def _check_same(project: Project, before: Project, name: str) -> None:
@@ -446,12 +448,14 @@ def _named(project: Project, how: _How) -> Project:
     """The project with what people recognise its rows by."""
     from cpclean.data.domains import plain_frame
     from cpclean.web.desk.naming_rows import naming
+    from cpclean.web.desk.row_images import chosen_image
 
-    if not how.named_by and not how.link:
+    if not how.named_by and not how.link and not how.image:
         return project
     frame = project.frame
     columns = project.table.names if frame is None else plain_frame(frame).columns
     chosen = naming(how.named_by, how.link, columns)
+    chosen |= chosen_image(how.image, columns, how.folder)
     about = {**(project.settings.about or {}), **chosen}
     return project.with_settings(replace(project.settings, about=about))
 

@@ -43,10 +43,7 @@ def open_given(
 
     if validation.val == training.file == "-":
         raise Mistake("only one file can be standard input.")
-    if training.cluster is not None:  # before anything takes time: nobody may answer
-        from cpclean.cluster.dask_cluster import connected
-
-        connected(training.cluster)
+    _connect(training)
     to_predict: HoldOut | PointsFile = HoldOut(validation.val_share, validation.seed)
     if validation.val is not None:
         points = SourceFile.at(validation.val, points=True)
@@ -79,6 +76,7 @@ def files_given(
     from cpclean.intake.choices import Choices, PointsFile
     from cpclean.intake.source_file import SourceFile
 
+    _connect(training)
     points = None
     if validation.val is not None:
         source = SourceFile.at(validation.val, points=True)
@@ -88,6 +86,14 @@ def files_given(
     return open_files(
         training, validation, choices, points, for_session=for_session, lasting=lasting
     )
+
+
+def _connect(training: Training) -> None:
+    """Reach the cluster before anything takes time: nobody may answer."""
+    if training.cluster is not None:
+        from cpclean.cluster.dask_cluster import connected
+
+        connected(training.cluster)
 
 
 def model_of(task: Task, training: Training) -> Model:
