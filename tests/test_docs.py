@@ -34,7 +34,7 @@ DOCS = ROOT / "docs"
 DATA = "../shared/data"
 SLOW = {"results/priors.md"}  # measures the authors' spaces
 # These take seconds: their Python runs in the slow suite only, together with their commands.
-TOGETHER = {"guides/clusters.md", "guides/serving.md", "guides/trust.md"}
+TOGETHER = {"guides/clusters.md", "guides/serving.md", "guides/trust.md", "tutorials/holes.md"}
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("**/*.md"))]
 BLOCK = re.compile(
     r"(?:^<!-- only parsed: (?P<why>.+?) -->\n+)?"
@@ -197,7 +197,7 @@ def test_every_block_says_its_language(page: Path) -> None:
     # A block in any other language, or in none, would be run by nobody.
     text = page.read_text("utf-8")
     found = {block.language for block in blocks(text)}
-    assert found <= {"python", "sh", "text", "{toctree}", "{eval-rst}", "{verbs}"}
+    assert found <= {"python", "sh", "text", "json", "{toctree}", "{eval-rst}", "{verbs}"}
     fences = len(re.findall(r"^```", text, re.MULTILINE))
     assert fences == sum(4 if block.printed else 2 for block in blocks(text))
 
@@ -236,6 +236,15 @@ def test_examples_in_the_help_of_commands_are_understood() -> None:
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\((?!https?:|#)([^)#]+)[^)]*\)", page.read_text("utf-8")):
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    stub = (ROOT / "src/cpclean/__init__.pyi").read_text("utf-8")
+    names = re.findall(r" as (\w+)$", stub, re.MULTILINE)
+    text = "\n".join(page.read_text("utf-8") for page in (DOCS / "reference").glob("*.md"))
+    shown = set(re.findall(r"auto(?:function|class|exception):: (?:[\w.]+\.)?(\w+)", text))
+    assert names
+    assert set(names) <= shown, set(names) - shown
 
 
 # -- pictures ----------------------------------------------------------------------------------
