@@ -216,6 +216,12 @@ def test_one_hole_of_two_can_be_typed(site: TestClient) -> None:
     assert desk_of(site).storage.events()[0].value == {"age": 44}
 
 
+def test_a_row_of_a_thousand_holes_can_be_sent(site: TestClient) -> None:
+    sent = fields(site.get(f"/question?row={single(site)}").text)
+    more = {f"{name}-{at}": "" for at in range(1, 1000) for name in ("column", "value")}
+    assert site.post("/answer", data={**sent, **more, "value-0": "44"}).status_code == 303
+
+
 def test_an_answer_that_could_not_be_saved_is_sent_again(
     site: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -255,8 +261,11 @@ def test_the_first_look_takes_a_moment(tmp_path: Path, monkeypatch: pytest.Monke
             page = client.get(path).text
             assert "One moment" in page
             assert "data-wait" in page
-        for path in ("/progress", "/rows", "/export"):
-            assert client.get(path).status_code == 200
+        for path in ("/progress", "/rows", "/export", "/name"):
+            response = client.get(path)
+            assert response.status_code == 200
+            assert not re.search(r"\b0(\.0)?%|\b0 of |predictions? still", response.text), path
+        assert "picture.js" not in client.get("/progress").text, "there is nothing to draw yet"
 
 
 def test_an_empty_answer_says_what_to_do(site: TestClient) -> None:

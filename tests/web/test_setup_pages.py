@@ -147,6 +147,14 @@ def test_kinds_and_columns_can_be_changed(bare: TestClient) -> None:
     assert bare.get("/setup").headers["location"] == "/question"
 
 
+def test_a_table_of_two_thousand_columns_starts(bare: TestClient) -> None:
+    sent = started(upload(bare, SMALL).text)
+    for at in range(2000):  # as many fields as the page has for so many columns
+        sent |= {f"column-{at}": f"c{at}", f"kind-{at}": "", f"values-{at}": ""}
+    response = post(bare, "/setup", **sent)
+    assert response.headers["location"] == "/question"
+
+
 def test_candidates_can_be_changed(bare: TestClient) -> None:
     page = upload(bare, SMALL).text
     assert page.count('placeholder="others, with | between"') == 2, "for a and b, which have holes"

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from starlette.datastructures import FormData
+from starlette.requests import Request
 from starlette.types import Message, Receive, Scope
 
 MOST_BODY = 2**20
 MOST_UPLOAD = 2**26
 UPLOADS = ("/setup",)  # what may be as large as a table
+# Of a form: the set-up has up to four for each of 2,000 columns. Starlette reads 1,000.
+MOST_FIELDS = 10_000
+
+
+async def form_of(request: Request) -> FormData:
+    """The fields of a form, also of a large one."""
+    return await request.form(max_fields=MOST_FIELDS)
 
 
 class TooLargeError(Exception):

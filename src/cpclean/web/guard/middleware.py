@@ -25,7 +25,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from cpclean.web.guard.bounded_body import BoundedBody, TooLargeError
+from cpclean.web.guard.bounded_body import MOST_FIELDS, BoundedBody, TooLargeError
 from cpclean.web.guard.prefixes import root_of
 from cpclean.web.guard.refusals import (
     SAFE_METHODS,
@@ -178,7 +178,7 @@ async def _brings_csrf(scope: Scope, headers: Headers, body: BoundedBody, tokens
         return {"type": "http.request", "body": whole, "more_body": False}
 
     try:
-        async with Request(scope, once).form() as form:
+        async with Request(scope, once).form(max_fields=MOST_FIELDS) as form:
             field = form.get("csrf")
             return isinstance(field, str) and tokens.is_csrf(field, session)
     except (MultiPartException, HTTPException, ValueError, KeyError):

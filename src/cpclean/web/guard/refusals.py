@@ -12,6 +12,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.types import Scope
 
 from cpclean.web.guard.bare_pages import login_page, message_page
+from cpclean.web.guard.bounded_body import form_of
 from cpclean.web.guard.prefixes import root_of
 from cpclean.web.guard.security import Security
 
@@ -79,7 +80,7 @@ def login_response(scope: Scope, status: int, wrong: bool = False) -> Response:
 
 async def take_login(request: Request, security: Security) -> Response:
     """Check the token that somebody sent with the login form."""
-    form = await request.form()
+    form = await form_of(request)
     token, target = form.get("token"), form.get("next")
     role = security.role_by(token.strip(), request.scope) if isinstance(token, str) else None
     if role is None:

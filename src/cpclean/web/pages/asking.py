@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from cpclean.analysis.words import listed
 from cpclean.errors import AnswerError, CPCleanError, RefusedError, StorageError, UnknownRowError
+from cpclean.web.guard.bounded_body import form_of
 from cpclean.web.pages import forms
 from cpclean.web.pages.question_page import asked_of, nothing_to_ask
 from cpclean.web.pages.rendering import Rendering, Visit, see
@@ -73,7 +74,7 @@ class Asking:
 
     async def answer(self, visit: Visit) -> Response:
         """Take in an answer; one that cannot be accepted comes back with what was typed."""
-        sent = forms.answer_of(await visit.request.form())
+        sent = forms.answer_of(await form_of(visit.request))
         return await run_in_threadpool(self._answer, visit, sent)
 
     def _answer(self, visit: Visit, sent: forms.AnswerForm) -> Response:
@@ -109,7 +110,7 @@ class Asking:
 
     async def skip(self, visit: Visit) -> Response:
         """Take in that somebody does not know, or who else may."""
-        sent = forms.answer_of(await visit.request.form(), "skip")
+        sent = forms.answer_of(await form_of(visit.request), "skip")
         return await run_in_threadpool(self._skip, visit, sent)
 
     def _skip(self, visit: Visit, sent: forms.AnswerForm) -> Response:
@@ -126,7 +127,7 @@ class Asking:
 
     async def comment(self, visit: Visit) -> Response:
         """Take in a comment, and show the row again."""
-        sent = forms.answer_of(await visit.request.form(), "comment")
+        sent = forms.answer_of(await form_of(visit.request), "comment")
         return await run_in_threadpool(self._comment, visit, sent)
 
     def _comment(self, visit: Visit, sent: forms.AnswerForm) -> Response:
@@ -141,7 +142,7 @@ class Asking:
 
     async def undo(self, visit: Visit) -> Response:
         """Take back what the person answered last, and show its row again."""
-        form = await visit.request.form()
+        form = await form_of(visit.request)
         event = await run_in_threadpool(visit.desk.undo, visit.who, forms.request_id_of(form))
         await run_in_threadpool(visit.desk.ready, 1.0)  # so that the row is shown as open again
         return see("/question", row=event.row, undone=1)

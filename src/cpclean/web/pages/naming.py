@@ -6,6 +6,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
+from cpclean.web.guard.bounded_body import form_of
 from cpclean.web.guard.security import session_of
 from cpclean.web.pages import forms
 from cpclean.web.pages.rendering import Rendering, see
@@ -30,7 +31,7 @@ class Naming:
 
     async def take(self, request: Request) -> Response:
         """Take in a name."""
-        form = await request.form()
+        form = await form_of(request)
         after = forms.place_after(forms.text(form, "next"))
         try:
             name = forms.name_of(form)

@@ -19,6 +19,7 @@ from cpclean.errors import CPCleanError, StorageError, UnknownRowError
 from cpclean.web.desk.desk import Desk
 from cpclean.web.desk.engine import NotReadyError
 from cpclean.web.desk.workplace import Workplace
+from cpclean.web.guard.bounded_body import form_of
 from cpclean.web.guard.prefixes import root_of
 from cpclean.web.guard.roles import is_owner, may, role_of
 from cpclean.web.guard.security import Security, session_of
@@ -140,7 +141,7 @@ class Rendering:
             )  # fmt: skip
         if isinstance(error, StorageError) and request.method == "POST":
             # What was sent, to be sent again: its request id makes that harmless.
-            form = await request.form()
+            form = await form_of(request)
             fields = [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
             return await run_in_threadpool(
                 self.page, request, "retry.html", 503, action=request.url.path, fields=fields,
@@ -161,7 +162,7 @@ class Rendering:
 
 async def _check_project(request: Request, desk: Desk) -> None:
     """Refuse the form of a page about another table, which this address had before."""
-    mark = forms.text(await request.form(), "project")
+    mark = forms.text(await form_of(request), "project")
     if mark and mark != desk.mark:
         raise OtherProjectError(
             "the page that you sent is about another table than the one that is served here now. "

@@ -20,6 +20,7 @@ from cpclean.intake.layout import SEPARATORS, Layout
 from cpclean.intake.reading import SUFFIXES
 from cpclean.intake.sentences import said
 from cpclean.web.desk.workplace import Workplace
+from cpclean.web.guard.bounded_body import MOST_FIELDS
 from cpclean.web.pages import forms, wording
 from cpclean.web.pages.drafting import FileLook, look, project_of
 from cpclean.web.pages.drafts import (
@@ -68,7 +69,7 @@ class SetupPages:
         """Either step."""
         if self.state.desk is not None:
             return RedirectResponse("/question", status_code=303)
-        async with request.form() as form:  # which closes the files in it
+        async with request.form(max_fields=MOST_FIELDS) as form:  # which closes the files in it
             return await self._taken(request, form)
 
     async def _taken(self, request: Request, form: Mapping[str, Any]) -> Response:

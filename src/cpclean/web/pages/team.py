@@ -11,6 +11,7 @@ from starlette.responses import Response
 from cpclean.errors import AnswerError, UnknownRowError
 from cpclean.web.desk.exporting import TYPES, as_file
 from cpclean.web.desk.gold import FEWEST
+from cpclean.web.guard.bounded_body import form_of
 from cpclean.web.pages import forms
 from cpclean.web.pages.rendering import Rendering, Visit, see
 
@@ -37,7 +38,7 @@ class TeamPages:
 
     async def take(self, visit: Visit) -> Response:
         """Take a question over from somebody."""
-        row = forms.whole(forms.text(await visit.request.form(), "row"))
+        row = forms.whole(forms.text(await form_of(visit.request), "row"))
         if row is None:
             raise UnknownRowError("the form does not say which row it is about. Try it again.")
         await run_in_threadpool(visit.desk.take_over, visit.who, row)
@@ -74,7 +75,7 @@ class TeamPages:
 
     async def experts(self, visit: Visit) -> Response:
         """Take in who is asked what."""
-        text = forms.text(await visit.request.form(), "experts")[:MOST_LINES]
+        text = forms.text(await form_of(visit.request), "experts")[:MOST_LINES]
         return await run_in_threadpool(self._experts, visit, text)
 
     def _experts(self, visit: Visit, text: str) -> Response:
@@ -87,7 +88,7 @@ class TeamPages:
 
     async def gold(self, visit: Visit) -> Response:
         """Take in how often gold is asked."""
-        text = forms.text(await visit.request.form(), "rate")[:20]
+        text = forms.text(await form_of(visit.request), "rate")[:20]
         return await run_in_threadpool(self._gold, visit, text)
 
     def _gold(self, visit: Visit, text: str) -> Response:
