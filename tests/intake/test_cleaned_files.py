@@ -49,7 +49,7 @@ def test_parquet_files_keep_schema_and_row_groups(tmp_path: Path) -> None:
 
 
 def test_text_files_keep_every_other_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cpclean.data.streamed.csv_source.PART_BYTES", 300)
+    monkeypatch.setattr("cpclean.data.streamed.text_parts.PART_BYTES", 300)
     lines = ["\ufeffage;x,city,y"]
     lines += [f'{one},"C {one % 3}",{"no" if one % 4 else "yes"}' for one in range(60)]
     lines[31], lines[58] = ',"one, two",yes', '57,"",no'
@@ -120,6 +120,18 @@ def test_a_full_disk_leaves_the_original(kind: str, tmp_path: Path) -> None:
     assert "The original files are as they were" in done.stdout
     assert done.stdout.rstrip().endswith("[]")
     assert Path(file).read_bytes() == before
+
+
+def test_the_original_is_never_written_to_by_whatever_name(tmp_path: Path) -> None:
+    place = tmp_path / "parts"
+    place.mkdir()
+    table = StreamedTable(write_parquet(FRAME, place), "y")
+    (tmp_path / "link").symlink_to(place)
+    before = [path.read_bytes() for path in sorted(place.iterdir())]
+    for folder in (place, tmp_path / "parts" / ".." / "parts", tmp_path / "link"):
+        with pytest.raises(TableError, match="must be in another folder than the original"):
+            write_files(table.files, table.columns, KNOWN, folder, over=True)
+    assert [path.read_bytes() for path in sorted(place.iterdir())] == before
 
 
 def test_a_session_writes_what_it_knows(tmp_path: Path) -> None:

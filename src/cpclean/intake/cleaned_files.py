@@ -142,9 +142,9 @@ def zipped(known: KnownOfFiles) -> Iterator[bytes]:
 
 def _targets(files: TableFiles, folder: Path, over: bool) -> list[Path]:
     targets = [folder / name for name in files.short_names]
-    pairs = zip(targets, files.source.files, strict=True)
-    same = [one for one, file in pairs if one.absolute() == Path(file)]
-    if same:
+    # By whatever name, also that of a link: what is read must not be written to.
+    originals = {Path(file).resolve() for file in files.source.files}
+    if any(one.resolve() in originals for one in targets):
         raise TableError(
             f"the cleaned files must be in another folder than the original ones; {str(folder)!r} "
             "is where they are."
@@ -234,16 +234,20 @@ def _parquet(
                     first += len(rows)
 
 
+def _check_inside(name: str, inside: bool) -> None:
+    if not inside:
+        raise TableError(
+            f"column {name!r} is in the names of the folders, and cannot be written for one row.",
+            column=name,
+        )
+
+
 def _changed(rows: Any, name: str, values: Mapping[int, Any], column: Any, start: int) -> Any:
     """A table with other values in some cells of a column, of the same type."""
     import pyarrow as pa  # type: ignore[import-untyped, unused-ignore]
     import pyarrow.compute as pc  # type: ignore[import-untyped, unused-ignore]
 
-    if name not in rows.column_names:
-        raise TableError(
-            f"column {name!r} is in the names of the folders, and cannot be written for one row.",
-            column=name,
-        )
+    _check_inside(name, name in rows.column_names)
     number = rows.column_names.index(name)
     field, old = rows.schema.field(number), rows.column(number)
     plain = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
@@ -319,14 +323,23 @@ def _parts_of_text(
             continue
         (rows,) = known.files.reader.batches(piece, piece.n_rows)
         columns = [replace(known.columns[one.name], values=one.values) for one in rows.columns]
-        (frame,) = source.frames(piece, source.names, piece.n_rows)
-        suffix = ".tsv" if source.files[number].lower().endswith(".tsv") else ".csv"
-        text = TextFile(content, "\t" if suffix == ".tsv" else ",", suffix=suffix)
+        path, layout, folders = source.files[number], source.layout, source.folders[number]
+        for name in own:
+            _check_inside(name, name not in folders)
+        inside = [name for name in source.names if name not in folders]
+        (frame,) = source.frames(piece, inside, piece.n_rows)
+        suffix = ".tsv" if path.lower().endswith(".tsv") else ".csv"
+        text = TextFile(content, layout.sep_of(path), layout.encoding, layout.decimal, suffix)
         made = text_with(text, frame, columns, (rows.rows - piece.first).tolist(), own)
+        about = f"in the rows from row {piece.first:,} of the table on"
         if made is None:
             raise TableError(
-                f"known cells cannot be written into file {source.files[number]!r}: its cells are "
-                "not where they are expected, in the rows from row "
-                f"{piece.first:,} of the table on."
+                f"known cells cannot be written into file {path!r}: its cells are not where they "
+                f"are expected, {about}."
+            )
+        if made.encoding != layout.encoding:
+            raise TableError(
+                f"known cells cannot be written into file {path!r}: {layout.encoding} lacks "
+                f"letters of a value {about}. Convert the files to UTF-8."
             )
         yield made.content[len(header) :]

@@ -19,6 +19,7 @@ from cpclean.data.streamed.parquet_source import ParquetSource
 from cpclean.data.streamed.pieces import FileMark, Piece, SourceMark, TableSource
 from cpclean.data.streamed.row_batches import BatchReader
 from cpclean.data.streamed.table_files import TableFiles
+from cpclean.data.streamed.text_parts import TextLayout
 from cpclean.projects.plain_values import packed, unpacked
 
 _DTYPES: Mapping[str, Any] = {
@@ -49,17 +50,19 @@ def pack_files(files: TableFiles) -> dict[str, Any]:
         "drop_unlabelled": reader.drop_unlabelled,
         "drop_empty": reader.drop_empty,
     }
+    where = "the names of the folders"
+    plain["folders"] = [
+        {name: packed(value, where) for name, value in one.items()} for one in source.folders
+    ]
     if isinstance(source, ParquetSource):
-        where = "the names of the folders"
-        folders = [
-            {name: packed(value, where) for name, value in one.items()} for one in source.folders
-        ]
-        return {**plain, "folders": folders}
+        return plain
     return {
         **plain,
         "headers": [base64.b64encode(one).decode() for one in source.headers],
         "parts": [list(one) for one in source.parts],
         "dtypes": {name: _NAMES[one] for name, one in source.dtypes.items()},
+        "layout": asdict(source.layout),
+        "sums": [list(one) for one in source.sums],
     }
 
 
@@ -94,14 +97,18 @@ def _source(stored: Mapping[str, Any]) -> TableSource:
         ),
         "mark": SourceMark(marks, stored["schema"]),
     }
-    if "folders" in stored:
-        folders = [
-            {name: unpacked(value) for name, value in one.items()} for one in stored["folders"]
-        ]
-        return ParquetSource(**common, folders=tuple(folders))
+    folders = tuple(
+        {name: unpacked(value) for name, value in one.items()} for one in stored["folders"]
+    )
+    if "headers" not in stored:
+        return ParquetSource(**common, folders=folders)
+    layout = stored["layout"]
     return CsvSource(
         **common,
+        folders=folders,
         headers=tuple(map(base64.b64decode, stored["headers"])),
         parts=tuple(map(tuple, stored["parts"])),
         dtypes={name: _DTYPES[one] for name, one in stored["dtypes"].items()},
+        layout=TextLayout(**{**layout, "nulls": tuple(layout["nulls"])}),
+        sums=tuple(map(tuple, stored["sums"])),
     )

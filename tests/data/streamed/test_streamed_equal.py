@@ -183,7 +183,7 @@ def test_rows_with_nothing_but_a_label_can_be_left_out(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("part", rest_slow([200, 1 << 23]))
 def test_text_files(part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cpclean.data.streamed.csv_source.PART_BYTES", part)
+    monkeypatch.setattr("cpclean.data.streamed.text_parts.PART_BYTES", part)
     frame = mixed_frame(7, 90)
     frame["note"] = [['a "b"', "one\ntwo", "x,y", None][one % 4] for one in range(len(frame))]
     frame["late"] = [1.5] * 80 + ["text"] * (len(frame) - 80)

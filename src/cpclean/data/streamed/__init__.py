@@ -3,6 +3,8 @@
     addresses, opening_files            which files a person means
     pieces                              files as one table, in pieces; what files are known by
     parquet_source, csv_source          the two formats
+    text_parts                          text files in parts, and how they are written
+    folder_columns                      folders such as year=2024 as columns
     row_batches                         rows of files as columns, some at a time
     table_files                         where a row is, and whether files have changed
     first_look, rank_search, looks      what is learnt of the columns

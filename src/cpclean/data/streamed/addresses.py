@@ -14,6 +14,8 @@ from cpclean.errors import TableError, offenders
 
 SUFFIXES = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv"}
 _PATTERN = re.compile(r"[*?\[]")
+# Tables that would be left out in silence.
+_PACKED = re.compile(r"\.((csv|tsv|parquet)\.(gz|zip|bz2|xz|zst)|xlsx)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,13 @@ def _listed(filesystem: Any, path: str, given: str) -> tuple[list[str], str]:
     if info.type == fs.FileType.NotFound:
         raise TableError(f"there is no file or folder {given!r}.")
     if info.type == fs.FileType.Directory:
-        inside = [one for one in _files_below(filesystem, path) if _suffix(one) in SUFFIXES]
+        every = _files_below(filesystem, path)
+        if packed := [one for one in every if _PACKED.search(one)]:
+            raise TableError(
+                f"file {packed[0]!r} cannot be read in parts: unpack or convert it, or take it out "
+                "of the folder."
+            )
+        inside = [one for one in every if _suffix(one) in SUFFIXES]
         if not inside:
             raise TableError(
                 f"the folder {given!r} has no files that end in {', '.join(sorted(SUFFIXES))}."

@@ -6,26 +6,24 @@ Which columns hold numbers, truths or text depends on all parts, as if the files
 
 from __future__ import annotations
 
-import csv
 import io
 import warnings
 import zlib
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from cpclean.data.frames import pandas_module
 from cpclean.data.streamed.addresses import FoundFiles
+from cpclean.data.streamed.folder_columns import check_twice, folder_columns
 from cpclean.data.streamed.pieces import FileMark, Piece, SourceMark, check_same, unlike
-from cpclean.errors import TableError, offenders
+from cpclean.data.streamed.text_parts import TextLayout, split
+from cpclean.errors import TableError
 
-PART_BYTES = 1 << 23
 # Blocks of a file that its checksum is of, and their size.
 _BLOCKS, _BLOCK = 64, 1 << 12
-_QUOTE, _BREAK = ord('"'), ord("\n")
 
 
 @dataclass(frozen=True)
@@ -40,6 +38,11 @@ class CsvSource:
         Where the parts of each file begin, and where the last one ends.
     dtypes : dict from column to dtype
         As what pandas reads each column.
+    layout : TextLayout
+    folders : tuple of dict
+        For each file, the columns that its folders stand for.
+    sums : tuple of tuples of int
+        A checksum of each part of each file.
     """
 
     filesystem: Any
@@ -52,49 +55,59 @@ class CsvSource:
     headers: tuple[bytes, ...]
     parts: tuple[tuple[int, ...], ...]
     dtypes: Mapping[str, Any]
+    layout: TextLayout
+    folders: tuple[dict[str, Any], ...]
+    sums: tuple[tuple[int, ...], ...]
 
     @classmethod
     def of(
-        cls, found: FoundFiles, label: str, kinds: Mapping[str, str], null_tokens: tuple[str, ...]
+        cls, found: FoundFiles, label: str, kinds: Mapping[str, str], layout: TextLayout
     ) -> CsvSource:
         """The table of some files, each of which is read once."""
         names: list[str] = []
-        headers, all_parts, pieces, marks, start = [], [], [], [], 0
+        headers, all_parts, all_sums, pieces, marks, start = [], [], [], [], [], 0
+        folders = folder_columns(found)
         chosen = {name: str for name, kind in kinds.items() if kind == "categorical"}
         kinds_of: dict[str, set[str]] = {}
         for number, path in enumerate(found.paths):
-            header, parts = _split(found.filesystem, path)
-            own = _header(header, path)
+            header, parts = split(found.filesystem, path, layout.sep_of(path))
+            own = layout.names(header, path)
             if number == 0:
                 names = own
             elif own != names:
                 raise unlike(found.paths[0], names, path, own, label)
-            sizes = []
+            sizes, sums = [], []
             for at in range(len(parts) - 1):
                 content = _read(found.filesystem, path, parts[at], parts[at + 1])
-                frame = _parsed(header + content, path, start, {**chosen})
-                for name in names:
+                frame = _parsed(header + content, path, start, {**chosen}, layout)
+                for name in names if len(frame) else ():
                     kinds_of.setdefault(name, set()).add(_kind(frame[name]))
                 sizes.append(len(frame))
+                sums.append(zlib.crc32(content))
                 if len(frame):
                     pieces.append(Piece(number, (at,), start, len(frame)))
                 start += len(frame)
             headers.append(header)
             all_parts.append(tuple(parts))
+            all_sums.append(tuple(sums))
             marks.append(_mark(found.filesystem, path, tuple(sizes)))
+        check_twice(folders, names)
         dtypes: dict[str, Any] = {name: _dtype(kinds_of.get(name, set())) for name in names}
         dtypes = {name: one for name, one in {**dtypes, **chosen}.items() if one is not None}
         return cls(
             filesystem=found.filesystem,
             address=found.address,
             files=found.paths,
-            names=tuple(names),
+            names=(*names, *folders[0]),
             texts=frozenset(name for name, one in dtypes.items() if one is str),
             pieces=tuple(pieces),
             mark=SourceMark(tuple(marks), repr(names)),
             headers=tuple(headers),
             parts=tuple(all_parts),
             dtypes=dtypes,
+            layout=layout,
+            folders=tuple(folders),
+            sums=tuple(all_sums),
         )
 
     def frames(self, piece: Piece, names: Sequence[str], size: int) -> Iterator[Any]:
@@ -102,9 +115,10 @@ class CsvSource:
         path = self.files[piece.file]
         old = self.mark.files[piece.file]
         self.check_file(piece.file)
-        frame = _parsed(self.content(piece), path, piece.first, self.dtypes)[list(names)]
+        frame = _parsed(self.content(piece), path, piece.first, self.dtypes, self.layout)
         if len(frame) != piece.n_rows:
             check_same(old, FileMark(path, old.size, (len(frame),), old.checksum))
+        frame = frame.assign(**self.folders[piece.file])[list(names)]
         for at in range(0, len(frame), size):
             yield frame.iloc[at : at + size]
 
@@ -118,44 +132,18 @@ class CsvSource:
         return self.part(piece.file, *piece.parts)
 
     def part(self, file: int, part: int) -> bytes:
-        """The bytes of a part of a file, with the header in front."""
+        """The bytes of a part of a file, as they were read first, with the header in front."""
         begin, end = self.parts[file][part : part + 2]
-        return self.headers[file] + _read(self.filesystem, self.files[file], begin, end)
+        content = _read(self.filesystem, self.files[file], begin, end)
+        if zlib.crc32(content) != self.sums[file][part]:
+            old = self.mark.files[file]
+            check_same(old, replace(old, checksum=~old.checksum))
+        return self.headers[file] + content
 
     def current_mark(self) -> SourceMark:
         """As in `TableSource`."""
         marks = [_mark(self.filesystem, old.name, old.rows) for old in self.mark.files]
         return SourceMark(tuple(marks), self.mark.schema)
-
-
-def _split(filesystem: Any, path: str) -> tuple[bytes, list[int]]:
-    """The first line of a file, and where its parts begin."""
-    size = filesystem.get_file_info(path).size or 0
-    if not size:
-        raise TableError(f"file {path!r} is empty: it has 0 bytes. Leave it out, or write it anew.")
-    cuts: list[int] = []
-    odd = at = 0
-    header = b""
-    with filesystem.open_input_stream(path) as stream:
-        while block := stream.read(PART_BYTES):
-            marks = np.frombuffer(block, dtype=np.uint8)
-            quotes = marks == _QUOTE
-            inside = (odd + np.cumsum(quotes)) % 2
-            (ends,) = np.nonzero((marks == _BREAK) & (inside == 0))
-            if not cuts and len(ends):
-                header = header + block[: int(ends[0]) + 1]
-                cuts.append(at + int(ends[0]) + 1)
-            elif not cuts:
-                header += block
-            if len(ends) and at + int(ends[-1]) + 1 > cuts[-1]:
-                cuts.append(at + int(ends[-1]) + 1)
-            odd = int(inside[-1])
-            at += len(block)
-    if not cuts:  # a header and nothing else
-        return header + b"\n", [at]
-    if cuts[-1] < at:
-        cuts.append(at)
-    return header, cuts
 
 
 def _read(filesystem: Any, path: str, begin: int, end: int) -> bytes:
@@ -167,39 +155,34 @@ def _read(filesystem: Any, path: str, begin: int, end: int) -> bytes:
         raise TableError(f"file {path!r} is not there any more.") from None
 
 
-def _parsed(content: bytes, path: str, first: int, dtypes: Mapping[str, Any]) -> Any:
+def _parsed(
+    content: bytes, path: str, first: int, dtypes: Mapping[str, Any], layout: TextLayout
+) -> Any:
     pd = pandas_module()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
             return pd.read_csv(
                 io.BytesIO(content),
-                sep="\t" if path.lower().endswith(".tsv") else ",",
                 dtype=dict(dtypes),
                 index_col=False,
                 low_memory=False,
+                **layout.options(path),
             )
-    except (ValueError, pd.errors.ParserWarning) as problem:
+    except UnicodeDecodeError as problem:
+        raise layout.undecodable(path, problem) from problem
+    except pd.errors.ParserWarning as problem:
+        raise TableError(
+            f"file {path!r} cannot be read as CSV: in the rows from row {first:,} of the table on, "
+            "there are more cells than the header has names.",
+            "Name every column, put cells with commas into quotes, or name the separator: sep=';'.",
+            field="sep",
+        ) from problem
+    except ValueError as problem:
         raise TableError(
             f"file {path!r} cannot be read as CSV, in the rows from row {first:,} of the table on: "
             f"{str(problem).strip().rstrip('.')}. Lines are counted from there."
         ) from problem
-
-
-def _header(line: bytes, path: str) -> list[str]:
-    try:
-        text = line.decode("utf-8-sig")
-    except UnicodeDecodeError as problem:
-        raise TableError(f"file {path!r} is not in UTF-8: {problem}. Convert it first.") from None
-    separator = "\t" if path.lower().endswith(".tsv") else ","
-    names = next(csv.reader(io.StringIO(text), delimiter=separator), [])
-    if twice := [name for name, times in Counter(names).items() if times > 1]:
-        raise TableError(
-            f"column names must be distinct; more than one column of {path!r} is called "
-            f"{offenders(map(repr, twice))}. Rename them in the file.",
-            column=twice[0],
-        )
-    return names
 
 
 def _kind(series: Any) -> str:

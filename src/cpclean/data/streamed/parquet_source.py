@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from cpclean.data.streamed.addresses import FoundFiles
+from cpclean.data.streamed.folder_columns import check_twice, folder_columns
 from cpclean.data.streamed.pieces import FileMark, Piece, SourceMark, check_same, unlike
-from cpclean.errors import TableError, offenders
+from cpclean.errors import TableError
 
 # Row groups of fewer rows are put together into pieces of about so many.
 _PIECE_ROWS = 1 << 18
@@ -39,7 +40,7 @@ class ParquetSource:
         """The table of some files."""
         import pyarrow.types as kinds  # type: ignore[import-untyped, unused-ignore]
 
-        folders = _folders(found)
+        folders = folder_columns(found)
         first, marks, pieces, start = None, [], [], 0
         for number, path in enumerate(found.paths):
             mark, schema = _outline(found.filesystem, path)
@@ -52,12 +53,7 @@ class ParquetSource:
                 pieces.append(Piece(number, parts, start, rows))
                 start += rows
         assert first is not None
-        inside = {name: value for one in folders for name, value in one.items()}
-        if both := sorted(inside.keys() & set(first.names)):
-            raise TableError(
-                f"column {offenders(map(repr, both))} is in the files and in the names of their "
-                "folders too. Rename one of them."
-            )
+        check_twice(folders, first.names)
         texts = {
             field.name
             for field in first
@@ -67,7 +63,7 @@ class ParquetSource:
             filesystem=found.filesystem,
             address=found.address,
             files=found.paths,
-            names=(*first.names, *inside),
+            names=(*first.names, *folders[0]),
             texts=frozenset(texts),
             pieces=tuple(pieces),
             mark=SourceMark(tuple(marks), _told(first)),
@@ -172,35 +168,6 @@ def _grouped(rows: Sequence[int]) -> Iterator[tuple[tuple[int, ...], int]]:
         total += size
     if total:
         yield tuple(parts), total
-
-
-def _folders(found: FoundFiles) -> list[dict[str, Any]]:
-    """The columns that folders such as ``year=2024`` stand for, file by file."""
-    from pyarrow import dataset  # type: ignore[import-untyped, unused-ignore]
-
-    below = [path[len(found.base) :].strip("/").split("/")[:-1] for path in found.paths]
-    if not any("=" in part for parts in below for part in parts):
-        return [{} for _ in found.paths]
-    made = dataset.dataset(
-        list(found.paths),
-        format="parquet",
-        filesystem=found.filesystem,
-        partitioning=dataset.HivePartitioning.discover(),
-        partition_base_dir=found.base,
-    )
-    keys = {
-        fragment.path: dict(dataset.get_partition_keys(fragment.partition_expression))
-        for fragment in made.get_fragments()
-    }
-    columns = [keys[path] for path in found.paths]
-    names = {name for one in columns for name in one}
-    for path, one in zip(found.paths, columns, strict=True):
-        if lacking := sorted(names - one.keys()):
-            raise TableError(
-                f"file {path!r} is in no folder that says its {offenders(map(repr, lacking))}, as "
-                "those of the other files do."
-            )
-    return columns
 
 
 def _with_folders(batch: Any, folders: dict[str, Any], names: Sequence[str]) -> Any:

@@ -107,10 +107,10 @@ def distinct_values(column: Column) -> tuple[Ints, list[Any]]:
     """The distinct values of a column as people know them, and which each row has; -1 for none."""
     if column.kind == "categorical":
         return column.categories.codes, list(column.categories.distinct)
-    distinct, first, codes = np.unique(column.values, return_index=True, return_inverse=True)
-    del first
-    shown = list(map(column.shown, distinct.tolist()))
-    return np.where(column.missing, -1, codes.ravel()), shown
+    distinct, found = np.unique(column.values[~column.missing], return_inverse=True)
+    codes = np.full(column.size, -1, dtype=np.int64)
+    codes[~column.missing] = found.ravel()
+    return codes, list(map(column.shown, distinct.tolist()))
 
 
 def rows_at_once(memory: int, width: int) -> int:

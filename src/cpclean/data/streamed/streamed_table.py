@@ -38,6 +38,7 @@ from cpclean.data.streamed.refused import checked_repair, memory_limit
 from cpclean.data.streamed.row_batches import BatchReader
 from cpclean.data.streamed.row_recipe import RowRecipe, SomeRows
 from cpclean.data.streamed.table_files import TableFiles
+from cpclean.data.streamed.text_parts import TextLayout
 from cpclean.data.table import IncompleteTable, usual_limits
 from cpclean.data.table_parts import TableParts
 from cpclean.data.whole_facts import WholeFacts
@@ -80,6 +81,9 @@ class StreamedTable:
     memory : int or str
         What work on a batch of rows may take, in bytes or as in "256 MB". The process itself, the
         libraries and the rows that are kept come on top of it.
+    sep, encoding, decimal : str
+        How text files are written, if not with commas (tabs in .tsv files), in UTF-8 and with
+        decimal points.
     progress : bool, or function of words and a share, optional
         Whether to show a progress bar; by default on a terminal.
 
@@ -140,6 +144,9 @@ class StreamedTable:
         drop_empty: bool = False,
         drop: Iterable[str] = (),
         memory: int | str = "256 MB",
+        sep: str | None = None,
+        encoding: str = "utf-8",
+        decimal: str = ".",
         progress: Shown = None,
     ) -> None:
         leaves = chosen_space(space)
@@ -159,7 +166,8 @@ class StreamedTable:
         self.leaves, self.memory = leaves, memory_limit(memory)
         self.null_tokens, self.label = stripped(null_tokens), str(label)
         kinds = dict(kinds or {})
-        self.source: TableSource = open_source(files, self.label, kinds, self.null_tokens)
+        layout = TextLayout.checked(sep, encoding, decimal, self.null_tokens)
+        self.source: TableSource = open_source(files, self.label, kinds, layout)
         reader = BatchReader(
             self.source,
             _features(self.source.names, self.label, drop),
