@@ -400,3 +400,60 @@ def test_lines_are_those_of_the_file_on_the_page_and_in_exports(files, desk_over
     assert (audit["row"], audit["line"]) == (str(question.number), str(question.line))
     (listed,) = [one for one in desk.rows(RowsWanted(), "Ann").rows if one.row == question.row]
     assert listed.line == question.line
+
+
+def test_the_audit_joins_the_file_before_and_after(desk, files, desk_over):
+    """By row and column, as text: old values stand in the file, new ones in the cleaned one."""
+    dates = ROWS.replace("2024-02-03", "").replace("2024-02-06", "?")
+    (files / "dates.csv").write_bytes(dates.encode("latin-1"))
+    options = [one for one in OPTIONS if one != "when"]
+    del options[options.index("--drop", 3)]
+    (files / "val.csv").write_bytes(
+        POINTS.replace("\n", ";2024-02-02\n").replace("town;2024-02-02", "town;when").encode()
+    )
+    other = desk_over(served("dates.csv", *options))
+    desk.answer("Ann", 1, values={"size": "65"})
+    desk.answer("Bob", 5, values={"size": "2.25"}, comment="to be sure")
+    other.answer("Ann", 5, values={"size": {"between": [2.5, 7]}})
+    other.answer("Ann", 3, values={"town": "Rom", "when": "2024-02-29"})
+    other.answer("Ann", 6, values={"when": {"between": ["2024-02-02", None]}})
+    rough = []
+    for one in (desk, other):
+        one.ready()
+        audit = pd.read_csv(io.StringIO(one.export_audit()), dtype=str, keep_default_na=False)
+        assert len(audit) > 1
+        cells = {}
+        for name, content in (("old", one.project.text.content), ("new", one.export_table())):
+            frame = pd.read_csv(
+                io.BytesIO(content), sep=";", encoding="latin-1", dtype=str, keep_default_na=False
+            )
+            rows = frame.reset_index(names="row").astype(str)
+            cells[name] = rows.melt("row", var_name="column", value_name=name)
+        joined = audit.merge(cells["old"]).merge(cells["new"], on=["row", "column"])
+        assert len(joined) == len(audit)
+        assert (joined.old == joined.old_value).all()
+        exact = joined[joined.known == "exact"]
+        assert (exact.new == exact.new_value).all()
+        rough += joined.loc[joined.known == "rough", ["low", "high", "new"]].values.tolist()
+    assert rough == [["2,5", "7", "?"], ["2024-02-02", "", "?"]]
+
+
+def test_rows_that_were_held_out_are_named_as_in_the_file(files, desk_over):
+    towns = ["Ulm", "Bonn", '"Köln\n(Rhein)"']
+    rows = [f"K{n},{n % 9 if n % 4 else ''},{towns[n % 3]},{n % 2}" for n in range(40)]
+    Path("held.csv").write_text("\n".join(["key,size,town,y", *rows]) + "\n", "utf-8")
+    desk = desk_over(served("held.csv", "--label", "y", "--drop", "key", "--val-share", "0.25"))
+    found = desk.predictions().predictions
+    assert len(found) == 10
+    written = Path("held.csv").read_text("utf-8").split("\n")
+    for one in found:
+        assert one.title == f"key K{one.row}"
+        assert written[one.line - 1].startswith(f"K{one.row},")
+    exported = list(csv.DictReader(io.StringIO(desk.export_predictions())))
+    assert [(int(one["row"]), int(one["line"])) for one in exported] == [
+        (one.row, one.line) for one in found
+    ]
+    Path("val.csv").write_text("size,town\n1,Ulm\n2,Bonn\n")
+    given = ("held.csv", "--label", "y", "--val", "val.csv", "--storage", "v.db", "--drop", "key")
+    other = desk_over(served(*given))
+    assert {(one.title, one.line) for one in other.predictions().predictions} == {("", None)}

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from waiting import until
 from web.browsing import TOKEN, XSS, write_table
-from web.visiting import ESCAPED, TestClient, desk_of, double, fields, post, single
+from web.visiting import ESCAPED, TestClient, desk_of, double, fields, post, single, site_over
 
 from cpclean.errors import LockedError
 from cpclean.projects.project import Project
@@ -21,10 +21,11 @@ from cpclean.storage.opening import open_storage
 from cpclean.web.desk.details import detail_of
 from cpclean.web.desk.listing import RowsWanted
 from cpclean.web.desk.views import CandidateView, ProgressView, QuestionView
+from cpclean.web.desk.why_asked import why
 from cpclean.web.pages import forms
 from cpclean.web.pages.drafting import project_of
 from cpclean.web.pages.drafts import Draft, SetupForm
-from cpclean.web.pages.wording import milestones, why
+from cpclean.web.pages.wording import milestones
 from cpclean.web.server.app import make_app
 
 
@@ -321,6 +322,30 @@ def test_why_a_row_is_asked(near: int, settles: list[int | None], words: str) ->
         settled=50,
     )  # fmt: skip
     assert words in why(question, progress)
+    assert "no other free row" not in why(question, progress, best=False)
+    later = replace(progress, settled=54)  # the row was looked at a moment before
+    assert not re.search(r"\b[6-9] of them", why(question, later))
+    alone = replace(progress, points=1, settled=0)
+    assert "them" not in why(question, alone)
+
+
+def test_the_first_question_has_its_true_reason(project: Project) -> None:
+    """On the first page after a start, and the same when the page is loaded again."""
+    session = Project.from_bytes(project.to_bytes()).session()
+    asked, n_points = session.ask(), project.task.points.n_points
+    n_open = n_points - int(session.certain.sum())
+    for site in site_over(project):
+        seen = set()
+        for _ in range(2):
+            page = site.get("/question").text
+            found = re.search(r'<p class="why">(.+?)</p>', page)
+            assert found
+            assert found[1].startswith(f"{n_open} of {n_points} predictions could still change; ")
+            near = re.search(r"(\d+) of them depends? on this row", found[1])
+            assert near is None or int(near[1]) == len(asked.points)
+            seen.add(found[1])
+            assert f'name="row" value="{asked.row}"' in page
+        assert near is not None or len(seen) == 1
 
 
 def test_each_value_of_several_holes_says_what_it_would_settle(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from web.tables import small_project, stored
 from cpclean.errors import RefusedError
 from cpclean.intake.reading import read_csv
 from cpclean.storage.opening import open_storage
-from cpclean.web.api.labelstudio import take_annotations
+from cpclean.web.api.labelstudio import take_annotations, tasks_of
 from cpclean.web.desk.naming_rows import checked_link, id_columns, link_of
 from cpclean.web.pages.drafting import project_of
 from cpclean.web.pages.drafts import Draft, SetupForm
@@ -65,6 +65,17 @@ def test_the_audit_says_what_is_exact_rough_and_unknown(desk):
     assert desk.export_table() == desk.project.text.content, "nothing is known exactly"
     escaped = list(csv.DictReader(io.StringIO(desk.export_audit(spreadsheet=True))))
     assert escaped[4]["comment"] == "'=cmd()"
+
+
+def test_a_task_of_label_studio_is_in_words_and_says_where_the_row_is(desk):
+    for task in tasks_of(desk, 3):
+        data = task["data"]
+        asked = desk.look(data["row"])
+        assert (data["number"], data["line"]) == (asked.number, asked.line)
+        assert data["title"].startswith("key ")
+        assert "predictions could still change; " in data["why"]
+        for jargon in ("nats", "entropy", "nearest", "no other free row"):
+            assert jargon not in data["why"]
 
 
 def test_formulas_are_escaped_for_spreadsheets_only(desk):

@@ -148,7 +148,16 @@ def test_the_demo(tmp_path):
         progress = client.get("/api/progress").json()
         assert progress["points"] == 59
         assert 0 < progress["certain_share"] < 1
-        assert len(client.get("/api/export").text.splitlines()) == 120
+        lines = client.get("/api/export").text.splitlines()
+        assert len(lines) == 120
+        asked = client.get("/api/question?who=Ann").json()["question"]
+        bottle = lines[asked["number"] + 1].split(",")[0]
+        assert asked["title"] == f"bottle {bottle}"
+        client.post("/name", data={"who": "Bea"})
+        page = client.get(f"/question?row={asked['row']}").text
+        assert "which grape a wine is made of is predicted" in page
+        record = page[page.index("Paper record") :].split("</dl>")[0]
+        assert f"<dd>{bottle}</dd>" in record, "people find the record by its number"
     assert list(tmp_path.iterdir()) == [], "nothing is written"
 
 

@@ -458,3 +458,13 @@ def test_the_page_says_where_answers_will_be_kept(
         with TestClient(app, base_url="http://127.0.0.1", follow_redirects=False) as client:
             client.get("/", params={"token": TOKEN})
             assert words in upload(client, SMALL).text
+
+
+def test_candidates_of_days_are_days(tmp_path: Path) -> None:
+    days = [f"2025-{1 + n % 12:02}-{1 + n * 7 % 28:02}" for n in range(30)] + [""]
+    rows = "".join(f"{day},{n % 4},{n % 2}\n" for n, day in enumerate(days))
+    (tmp_path / "given.csv").write_text("seen,b,y\n" + rows)
+    draft = Draft("1", "given.csv", tmp_path / "given.csv")
+    (seen,) = (one for one in look(draft, SetupForm(label="y")).columns if one.name == "seen")
+    assert seen.detected == "date"
+    assert re.fullmatch(r"(2025-\d\d-\d\d(, | and |)){3,6}", seen.candidates), "no mean of hours"

@@ -252,7 +252,8 @@ def test_the_page_of_predictions_has_each_with_its_verdict(site: TestClient) -> 
     seen = [one["verdict"] for one in found["predictions"]]
     assert {"sure", "open"} <= set(seen) <= set(words)
     for one in found["predictions"]:
-        line = f"{one['row']} {words[one['verdict']]} {one['prediction']} {percent(one['share'])}"
+        where = f"{one['row']} line {one['line']}" if one["line"] else f"{one['row']}"
+        line = f"{where} {words[one['verdict']]} {one['prediction']} {percent(one['share'])}"
         assert f"{line} {one['label']}" in text
     listed = re.findall(r"\d+ (open|70% sure|certain) (?:yes|no)", text)
     assert listed == sorted(listed, key=list(reversed(words.values())).index)

@@ -8,6 +8,7 @@
     many_files                                    training tables of many files
     listening, project_places, told_before        `serve`: tokens, where projects are, older answers
     team_options                                  what `serve` is told about the people who answer
+    served_demo                                   the project of `serve --demo`
     dialogue, questions, typed_cells              what `clean` asks, shows and understands
     oracle, trials, wines                         true values: of a file, complete rows, the demo
     output, charts, mistakes                      results, curves and errors

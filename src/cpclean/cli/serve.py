@@ -23,6 +23,7 @@ from cpclean.cli.options import (
 )
 from cpclean.cli.output import working
 from cpclean.cli.project_places import SUFFIX, Beside, Within, open_projects, with_project
+from cpclean.cli.served_demo import demo_project
 from cpclean.cli.team_options import TeamOptions, check_team, save_team, team_options
 from cpclean.cli.told_before import take_in
 
@@ -264,7 +265,8 @@ def _opened(
             raise Mistake("--demo has its own table: leave out FILE.")
         kept = open_storage(storage or "memory://")
         with working("Preparing the demo"):
-            kept.create(_demo(training, validation, how))
+            space = training.space if _is_given("space") else "plain"
+            kept.create(demo_project(training, validation.seed, space, **_new(how)))
         return _Opened(kept)
     if training.file and _is_storage(training.file):
         if storage is not None:
@@ -458,16 +460,3 @@ def _named(project: Project, how: _How) -> Project:
     chosen |= chosen_image(how.image, columns, how.folder)
     about = {**(project.settings.about or {}), **chosen}
     return project.with_settings(replace(project.settings, about=about))
-
-
-def _demo(training: Training, validation: Validation, how: _How) -> Project:
-    from cpclean.cli.wines import wines
-    from cpclean.data.task import Task
-    from cpclean.projects.project import Project, Settings
-    from cpclean.queries.model import usual_model
-
-    example = wines(validation.seed, training.space if _is_given("space") else "plain")
-    about: dict[str, Any] = {"file": "wines (demo)", "records": example.records(validation.seed)}
-    model = usual_model(example.table.dataset, training.neighbors, training.metric)
-    settings = Settings(model, about=about, **_new(how))
-    return Project.make(Task.of(example.table, example.points, example.labels), settings)

@@ -91,13 +91,30 @@ def text_with(
     cells: dict[tuple[int, int], str] = {}
     for name, values in known.items():
         place = names.index(name)
-        seen = text.cells[place].iloc[1:].to_numpy()[np.asarray(rows)].tolist()
-        decimal = _decimal_of(seen, text.decimal) if own[name].kind == "numeric" else text.decimal
-        spelt = _spelling(own[name], seen, decimal, np.argsort(rows).tolist())
+        spelt = spelling_in(text, place, own[name], rows)
         for row, value in values.items():
             written = spelt(value)
             cells[row + 1, place] = _bracketed(written) if domains else written
     return text.with_cells(cells)
+
+
+def spelling_in(
+    text: TextFile, place: int, column: Column, rows: Sequence[int]
+) -> Callable[[Any], str]:
+    """How a text file writes the values of a column.
+
+    Parameters
+    ----------
+    text : TextFile
+    place : int
+        Of the column in the file.
+    column : Column
+    rows : sequence of int
+        Where each row of the column stands in the file, from 0 below the header.
+    """
+    seen = text.cells[place].iloc[1:].to_numpy()[np.asarray(rows)].tolist()
+    decimal = _decimal_of(seen, text.decimal) if column.kind == "numeric" else text.decimal
+    return _spelling(column, seen, decimal, np.argsort(rows).tolist())
 
 
 def _spelling(

@@ -3,8 +3,9 @@
 A task is a row with holes, as in an import file of Label Studio:
 
     {"id": 17,
-     "data": {"row": 17, "number": 23, "known": "age = 41, city = Ulm", "missing": "income",
-              "why": "...", "candidates": [{"value": "income = 1200", "alias": "0"}, ...]}}
+     "data": {"row": 17, "number": 23, "line": 25, "title": "id 4711",
+              "known": "age = 41, city = Ulm", "missing": "income", "why": "...",
+              "candidates": [{"value": "income = 1200", "alias": "0"}, ...]}}
 
 `CONFIG` is a labelling interface for such tasks: dynamic choices named "candidate", one text area
 named "values" for ``column = value`` lines. What comes back is Label Studio's JSON export, a list
@@ -31,15 +32,16 @@ import hashlib
 import json
 from typing import Any
 
-from cpclean.analysis.words import count
 from cpclean.errors import AnswerError, CPCleanError, StorageError
 from cpclean.storage.events import REASONS
 from cpclean.web.api.messages import Imported, Refused
 from cpclean.web.desk.desk import NAME_LENGTH, Desk
-from cpclean.web.desk.views import QuestionView
+from cpclean.web.desk.views import ProgressView, QuestionView
+from cpclean.web.desk.why_asked import why
 
 CONFIG = """<View>
-  <Header value="Row $number: what is missing?"/>
+  <Header value="$title: what is missing?"/>
+  <Header size="6" value="Row $number of the file. $why"/>
   <Text name="row" value="$known"/>
   <Header size="5" value="Missing: $missing"/>
   <Choices name="candidate" toName="row" choice="single-radio" value="$candidates"/>
@@ -56,10 +58,11 @@ class AnnotationError(AnswerError):
 
 def tasks_of(desk: Desk, limit: int = 100) -> list[dict[str, Any]]:
     """The questions that matter most, as tasks; they are not held for anybody."""
-    return [_task(desk.look(row)) for row in desk.best_rows(limit)]
+    progress = desk.progress()
+    return [_task(desk.look(row), progress) for row in desk.best_rows(limit)]
 
 
-def _task(question: QuestionView) -> dict[str, Any]:
+def _task(question: QuestionView, progress: ProgressView) -> dict[str, Any]:
     known = [f"{cell.column} = {cell.text}" for cell in question.cells if cell.text is not None]
     missing = [cell.column for cell in question.cells if cell.hole]
     choices = [
@@ -68,10 +71,11 @@ def _task(question: QuestionView) -> dict[str, Any]:
     data = {
         "row": question.row,
         "number": question.number,
+        "line": question.line,
+        "title": question.title or f"Row {question.number}",
         "known": ", ".join(known),
         "missing": ", ".join(missing),
-        "why": f"expected to lower the mean entropy by {question.gain:.3g} nats; "
-        f"can be among the nearest rows of {count(question.near, 'uncertain prediction')}",
+        "why": why(question, progress, best=False),
         "candidates": choices,
     }
     return {"id": question.row, "data": data}

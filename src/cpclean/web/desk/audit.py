@@ -11,12 +11,13 @@ from cpclean.data.between import Between
 from cpclean.data.columns import OTHER
 from cpclean.data.nulls import is_null
 from cpclean.data.rough_ranges import range_around
-from cpclean.data.values import categories_of, mark_text, plain_value
+from cpclean.data.values import categories_of, mark_text
 from cpclean.intake.spreadsheets import without_formulas
 from cpclean.projects.project import Project
 from cpclean.storage.events import Event
 from cpclean.storage.ledger import Ledger
 from cpclean.web.desk.cell_views import text_of
+from cpclean.web.desk.file_cells import FileCells
 from cpclean.web.desk.gold import QualityView, qualities, verdicts
 from cpclean.web.desk.project_rows import ProjectRows
 
@@ -37,9 +38,10 @@ def audit_text(
     """All events as the text of a CSV file, with one line for each cell that they are about.
 
     ``row`` is the number of the row in the file, from 0 below the header, and ``line`` its line
-    there: what is known joins the file by either of them and the column. Events that were undone or
-    corrected are in it, too; ``counts`` says whether what a line says holds now. Of answers to gold
-    questions, which never count, ``gold`` says whether they are right.
+    there: what is known joins the file by either of them and the column. Values are written as the
+    file writes them, the old one as it stands there. Events that were undone or corrected are in
+    it, too; ``counts`` says whether what a line says holds now. Of answers to gold questions, which
+    never count, ``gold`` says whether they are right.
     """
     into = StringIO()
     writer = csv.DictWriter(into, NAMES, lineterminator="\n")
@@ -64,18 +66,19 @@ def _lines(
     project: Project, rows: ProjectRows, ledger: Ledger, events: Sequence[Event]
 ) -> Iterator[dict[str, Any]]:
     worth = gold_verdicts(project, rows, ledger, events)
+    file = FileCells(project)
     for event in events:
         if event.kind == "undo":
             continue
         note = event.note or {}
         said = said_of(project, rows, event)
         for column, value in said.items():
-            low, high, new, known = _known(project, event.row, column, value)
+            low, high, new, known = _known(project, file, column, value)
             yield {
                 "row": rows.numbers[event.row],
                 "line": rows.line(event.row),
                 "column": column,
-                "old_value": _old(rows, event.row, column),
+                "old_value": _old(rows, file, event.row, column),
                 "new_value": new,
                 "low": low,
                 "high": high,
@@ -175,25 +178,21 @@ def _is_unlisted(project: Project, column: str, value: Any) -> bool:
     )
 
 
-def _known(project: Project, row: int, column: str, value: Any) -> tuple[Any, Any, Any, str]:
+def _known(project: Project, file: FileCells, column: str, value: Any) -> tuple[Any, Any, Any, str]:
     """The ends of a range, the new value, and how exactly it is known."""
     if value is None:
         return None, None, None, UNKNOWN
     if isinstance(value, Between):
-        return _number(value.low), _number(value.high), None, ROUGH
+        return file.spelt(column, value.low), file.spelt(column, value.high), None, ROUGH
     if _is_unlisted(project, column, value):
         return None, None, None, ROUGH
-    return None, None, _number(value), EXACT
+    return None, None, file.spelt(column, value), EXACT
 
 
-def _number(value: Any) -> Any:
-    """A value as files have it: whole numbers without decimals."""
-    plain = None if value is None else plain_value(value)
-    return int(plain) if isinstance(plain, float) and plain.is_integer() else plain
-
-
-def _old(rows: ProjectRows, row: int, column: str) -> Any:
-    """What stood in the file: nothing, or a value that was doubted."""
+def _old(rows: ProjectRows, file: FileCells, row: int, column: str) -> Any:
+    """What stood in the file: nothing, a text that means it, or a value that was doubted."""
+    if (text := file.text(rows.numbers[row], column)) is not None:
+        return text
     value = rows.cells(row).get(column)
     return None if value is None or is_null(value) else text_of(value)
 

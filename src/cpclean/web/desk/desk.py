@@ -53,6 +53,7 @@ NAME_LENGTH = 100
 RECENT_EVENTS = 1000  # among which somebody's last one is looked for
 MOST_NEXT = 10  # questions of a person that are listed ahead
 EXPORT_SECONDS = 20.0  # that an export waits for the engine
+STORY_ANSWERS = 3  # after which a demo needs no explanation any more
 
 
 class Desk:
@@ -192,6 +193,13 @@ class Desk:
         records = (self.project.settings.about or {}).get("records")
         found = records.get(str(self._rows.numbers[row])) if isinstance(records, dict) else None
         return {str(name): str(text) for name, text in (found or {}).items()}
+
+    @property
+    def story(self) -> str:
+        """What the demo is about, for people who have just come; "" for any other project."""
+        now = self.engine.now
+        at_first = now is None or len(now.view.history) < STORY_ANSWERS
+        return str((self.project.settings.about or {}).get("story") or "") if at_first else ""
 
     def image(self, row: int) -> RowImage | None:
         """The picture of a row, if a column names one that can be shown."""
@@ -424,7 +432,7 @@ class Desk:
 
     def predictions(self) -> PredictionsView:
         """Every row to predict: its label, share and verdict."""
-        return predictions_of(self.project, self.engine.ready_now())
+        return predictions_of(self.project, self.engine.ready_now(), self._rows)
 
     def export_predictions(self) -> str:
         """The same as a CSV file."""

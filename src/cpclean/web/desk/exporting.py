@@ -29,7 +29,7 @@ from cpclean.storage.events import Event
 from cpclean.storage.journal_lines import header
 from cpclean.storage.ledger import Ledger
 from cpclean.web.desk.engine import Now
-from cpclean.web.desk.project_rows import lines_of
+from cpclean.web.desk.project_rows import ProjectRows, lines_of
 from cpclean.web.desk.views import PredictionsView, PredictionView
 
 TYPES = {
@@ -174,7 +174,7 @@ def _places(project: Project) -> list[int]:
 # -- predictions -----------------------------------------------------------------------------------
 
 
-def predictions_of(project: Project, now: Now) -> PredictionsView:
+def predictions_of(project: Project, now: Now, rows: ProjectRows) -> PredictionsView:
     """Every row to predict with its label, share and verdict, as they are known now."""
     found = Predictions.of(now.view)
     labels = None if project.task.labels is None else project.task.labels.tolist()
@@ -189,6 +189,7 @@ def predictions_of(project: Project, now: Now) -> PredictionsView:
                 share,
                 verdict,
                 None if labels is None else shown(labels[point]),
+                *rows.of_held_out(int(name)),
             )
             for point, (name, place, share, verdict) in enumerate(
                 zip(
@@ -207,6 +208,8 @@ def predictions_text(found: PredictionsView) -> str:
     """The same as the text of a CSV file."""
     into = StringIO()
     names = ["row", "prediction", "share", "verdict"]
+    if any(one.line is not None for one in found.predictions):
+        names.insert(1, "line")
     if any(one.label is not None for one in found.predictions):
         names.append("label")
     writer = csv.writer(into, lineterminator="\n")

@@ -156,6 +156,6 @@ def _is_in(row: RowView, state: str) -> bool:
 
 
 def _searched(row: RowView) -> str:
-    parts = [str(row.number), row.title, row.state, row.said or ""]
+    parts = [str(row.number), row.title, f"line {row.line}", row.state, row.said or ""]
     parts += [*row.who, *row.held_by, *row.holes]
     return "\n".join(parts).casefold()

@@ -13,6 +13,8 @@ from cpclean.errors import TableError, offenders
 
 _ID_LIKE = re.compile(r"(^|[^a-z])(id|ids|nr|no|number|key|code|name|uuid|ref)([^a-z]|$)", re.I)
 _CAMEL_ID = re.compile(r"[a-z](Id|ID|Nr|No|Key|Code|Name)$")
+# At least a letter and a digit, and no blank.
+_CODE = re.compile(r"(?=\S*[^\W\d_])(?=\S*\d)\S{2,40}")
 _FIELD = re.compile(r"\{([^{}]*)\}")
 MOST_NAMED_BY = 3
 LONGEST_ID = 40  # characters; uuids have 36
@@ -80,13 +82,26 @@ def id_columns(columns: Mapping[str, list[Any]], spare: set[str]) -> list[str]:
     columns : dict from column to values
         In the order of the file.
     spare : set of str
-        The columns that play no part; such a one needs no telling name.
+        The columns that play no part; such a one needs no telling name. Nor does a column of codes
+        such as P-1007: words with digits in them.
+
+    Examples
+    --------
+    >>> id_columns({"age": [41, 7], "sample": ["S01", "S02"]}, set())
+    ['sample']
+    >>> id_columns({"age": [41, 7], "seat": ["12", "13"]}, set())
+    []
     """
     for name, values in columns.items():
         told = bool(_ID_LIKE.search(name) or _CAMEL_ID.search(name))
-        if (told or name in spare) and _identifies(values):
+        if (told or name in spare or all(map(_is_code, values))) and _identifies(values):
             return [name]
     return []
+
+
+def _is_code(value: Any) -> bool:
+    """Whether a value is a word of letters and digits."""
+    return isinstance(value, str) and bool(_CODE.fullmatch(value))
 
 
 def _identifies(values: list[Any]) -> bool:

@@ -87,10 +87,30 @@ class ProjectRows:
         """By which people recognise a row, such as "patient_id 4711"; "" if by nothing."""
         cells = self.cells(row) if self.named_by else {}
         return ", ".join(
-            f"{name} {text_of(cells[name], most=_LONGEST_NAME)}"
+            _named(name, cells[name])
             for name in self.named_by
             if name in cells and not is_null(cells[name])
         )
+
+    @cached_property
+    def held_out(self) -> frozenset[int]:
+        """The numbers of the rows to predict, if they were held out of the file."""
+        found = frozenset(self._project.task.point_names.tolist())
+        apart = self._project.frame is not None and not found & {*self.numbers}
+        return found if apart else frozenset()
+
+    def of_held_out(self, number: int) -> tuple[str, int | None]:
+        """The title and the line of a row that was held out, by its number; else "" and None."""
+        if number not in self.held_out:
+            return "", None
+        frame = self._given
+        found = ((name, frame[name].iloc[number]) for name in self.named_by if name in frame)
+        title = ", ".join(_named(name, value) for name, value in found if not is_null(value))
+        return title, self._lines.at(number)
+
+    @cached_property
+    def _given(self) -> Any:
+        return as_pandas(plain_frame(self._project.frame))
 
     def row_of(self, number: int) -> int | None:
         """The row with a number for people, if it has holes."""
@@ -126,6 +146,10 @@ class ProjectRows:
     @cached_property
     def _lines(self) -> FileLines:
         return lines_of(self._project)
+
+
+def _named(column: str, value: Any) -> str:
+    return f"{column} {text_of(value, most=_LONGEST_NAME)}"
 
 
 def lines_of(project: Project) -> FileLines:

@@ -320,6 +320,10 @@ class PredictionView:
     verdict : {"certain", "sure", "open"}
     label : str or None
         The true one, where it is known.
+    title : str
+        By which people recognise it, as the rows with holes; "" if it was not held out of them.
+    line : int or None
+        On which it begins in its file, as in `RowView`.
     """
 
     row: int
@@ -327,6 +331,8 @@ class PredictionView:
     share: float
     verdict: str
     label: str | None = None
+    title: str = ""
+    line: int | None = None
 
 
 @dataclass(frozen=True)

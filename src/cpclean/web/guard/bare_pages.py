@@ -28,8 +28,8 @@ PAGE = """<!doctype html>
 </html>
 """
 
-LOGIN = """<p class="lead">The server printed an address with a token when it started. Open that
-address, or enter the token here.</p>
+LOGIN = """<p class="lead">Open the link that you were sent, or enter its token here: what
+stands after “token=”. The server printed its links when it started.</p>
 <form method="post" action="{root}/login">
 <input type="hidden" name="next" value="{target}">
 <div class="free-line"><div class="field"><label for="token">Token</label>

@@ -56,6 +56,11 @@ class AnswerField:
     strange: str = ""
 
     @property
+    def only_other(self) -> bool:
+        """Whether all that can be said without a value is that it is none of those so far."""
+        return bool(self.ranges) and bool(self.chips or self.options)
+
+    @property
     def is_rough(self) -> bool:
         """Whether a rough answer was chosen before."""
         return any(one.chosen for one in self.ranges)

@@ -59,7 +59,7 @@ class Asking:
         if question is None:
             shown = nothing_to_ask(visit.desk.progress(), visit.desk.held_by_others(visit.who))
             return self._rendering.page(visit.request, "nothing.html", **common, **shown)
-        shown = asked_of(visit.desk, question, sent, visit.who, error, strange)
+        shown = asked_of(visit.desk, question, sent, visit.who, error, strange, row is None)
         return self._rendering.page(
             visit.request, "question.html", status, **common, **shown, asked_at=f"{time.time():.2f}"
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from datetime import datetime, time
 from typing import Any
 
 import numpy as np
@@ -186,7 +187,18 @@ def _column_look(
 def _candidates(column: Column) -> str:
     if not column.n_observed:
         return "no value anywhere: it plays no part"
-    return listed([text_of(column.shown(one), column) for one in default_values(column)], 8)
+    values = [column.shown(one) for one in default_values(column)]
+    if column.kind == "date" and _are_days(column):
+        values = [one.date() if isinstance(one, datetime) else one for one in values]
+    return listed([text_of(one, column) for one in values], 8)
+
+
+def _are_days(column: Column) -> bool:
+    """Whether a column of dates has no times."""
+    return all(
+        isinstance(one, datetime) and one.time() == time.min
+        for one in column.all_shown(column.observed[:1000])
+    )
 
 
 def kept_notes(words: Iterable[str]) -> dict[str, list[str]]:

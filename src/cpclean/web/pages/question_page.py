@@ -12,11 +12,12 @@ from cpclean.storage.events import REASONS
 from cpclean.web.desk.cell_views import text_of
 from cpclean.web.desk.desk import Desk
 from cpclean.web.desk.views import CellView, HolderView, ProgressView, QuestionView
+from cpclean.web.desk.why_asked import why
 from cpclean.web.pages.answer_fields import fields_of
 from cpclean.web.pages.forms import AnswerForm, sentence
-from cpclean.web.pages.wording import why
 
 MOST_CELLS = 12  # of a wide row, the others are folded away
+MOST_HOLES = 8  # that stand among the other cells, too; more would hide these
 MOST_HOLDERS = 20  # rows that are offered to be taken over
 MOST_PEOPLE = 200  # names that are offered to hand a row over to
 
@@ -28,16 +29,21 @@ def asked_of(
     who: str | None = None,
     error: CPCleanError | None = None,
     strange: Mapping[str, str] | None = None,
+    best: bool = True,
 ) -> dict[str, Any]:
-    """The values of the template of a question; `sent` is what came back, with what is wrong."""
+    """The values of the template of a question; `sent` is what came back, with what is wrong.
+
+    `best` is whether it is the best free question, rather than one that the person has chosen.
+    """
     said = _said(question)
     if own := desk.own_answer(question.row, who):
         question = replace(question, said=own)
         said = f"You answered: {own}. Others are asked about this row, too."
     asked = [cell for cell in question.cells if cell.hole]
     known = [cell for cell in question.cells if not cell.hole]
-    first = max(0, MOST_CELLS - len(asked))
-    shown = set(map(id, [*asked, *known[:first]]))
+    repeated = asked if len(asked) <= MOST_HOLES else []  # each has a field
+    first = MOST_CELLS - len(repeated)
+    shown = set(map(id, [*repeated, *known[:first]]))
     at = None if error is None else error_column(error, asked, sent)
     words = "" if error is None else sentence(str(error))
     holes = [cell.column for cell in asked]
@@ -51,7 +57,7 @@ def asked_of(
         "rest": known[first:],
         "error": words,
         "error_at": at,
-        "why": why(question, desk.progress()),
+        "why": why(question, desk.progress(), best),
         "held": question.lease_id is None and question.near > 0 and not question.said,
         "label": _label(desk, question.row),
         "said": said,
@@ -59,6 +65,7 @@ def asked_of(
         "file": desk.name,
         "reasons": REASONS,
         "record": desk.record(question.row),
+        "story": desk.story,
         "image": desk.image(question.row),
         "people": [one for one in desk.people if one != who][:MOST_PEOPLE],
     }

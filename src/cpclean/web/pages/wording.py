@@ -11,7 +11,7 @@ from cpclean.analysis.certain_words import completions_words
 from cpclean.analysis.space_words import GIVEN_THE_SPACE, space_words
 from cpclean.analysis.words import count, listed, percent, shortened
 from cpclean.projects.project import Project
-from cpclean.web.desk.views import CellView, ProgressView, QuestionView
+from cpclean.web.desk.views import CellView, ProgressView
 from cpclean.web.pages.forms import sentence
 
 _KINDS = {
@@ -30,6 +30,8 @@ def takes(cell: CellView) -> str:
 
     >>> takes(CellView("age", "numeric", None, True, "18", "65"))
     'a number; so far from 18 to 65'
+    >>> takes(CellView("seen", "date", None, True, "2024-01-01", "2024-05-31"))
+    'so far from 2024-01-01 to 2024-05-31'
     >>> takes(CellView("city", "categorical", None, True, categories=["Oslo", "Rome"]))
     'Oslo, Rome, or another value'
     >>> takes(CellView("city", "categorical", None, True, categories=[*"abcdefgh"]))
@@ -43,30 +45,9 @@ def takes(cell: CellView) -> str:
     kind = _KINDS.get(cell.kind, "a value")
     if cell.low is None or cell.high is None:
         return kind
+    if cell.kind == "date":  # the control shows how dates are typed here
+        return f"so far from {cell.low} to {cell.high}"
     return f"{kind}; so far from {cell.low} to {cell.high}"
-
-
-def why(question: QuestionView, progress: ProgressView) -> str:
-    """Why this row is asked about, in a sentence or two; only what is known by now."""
-    open_, points = progress.points - progress.settled, progress.points
-    could = "could" if points == 1 else f"of {count(points, 'prediction')} could"
-    said = f"{open_:,} {could} still change"
-    if points == 1:
-        said = "The prediction could still change" if open_ else "The prediction is settled"
-    if not question.near:
-        return f"{said}. None of them depends on this row any more, but your answer is welcome."
-    known = [one for one in question.candidates if one.settles is not None]
-    mass = sum(one.prior for one in known)
-    near = f"{question.near:,} of them {'depends' if question.near == 1 else 'depend'} on this row"
-    if not mass:
-        return f"{said}; {near}, and no other free row is expected to tell more about them."
-    mean = sum(one.prior * (one.settles or 0) for one in known) / mass
-    if not any(one.settles for one in known):
-        return f"{said}; {near}. No single answer settles one of them, but each narrows them down."
-    if mean < 1:
-        return f"{said}; {near}, and this answer may settle one of them."
-    about = count(round(mean), "of them", "of them")
-    return f"{said}; this answer should settle about {about}."
 
 
 def space(project: Project) -> str:
