@@ -8,7 +8,7 @@ import pytest
 
 from cpclean import CleaningSession, IncompleteTable
 from cpclean.analysis.advice import advice
-from cpclean.analysis.beside import BOOSTING, IMPUTED
+from cpclean.analysis.beside import BOOSTING, IMPUTED, accuracies_beside
 from cpclean.analysis.summary import Summary, summary
 
 
@@ -22,11 +22,11 @@ def facts() -> Summary:
 
 
 @pytest.mark.parametrize(("boosting", "imputed", "told"), [
-    (0.81, 0.7, "with 1,000 points, the difference may be chance"),
-    (0.8, 0.7, "as often as the vote, at best"),
+    (0.81, 0.7, "with 1,000 rows, the difference may be chance"),
+    (0.8, 0.7, "no more often than cpclean"),
     (0.9, 0.7, "true of a model that is less accurate on this table"),
-    (0.7, 0.9, "more than the vote. Another space"),
-    (0.6, 0.5, "less than the vote"),
+    (0.7, 0.9, "more often than cpclean. Another space"),
+    (0.6, 0.5, "less often than cpclean"),
 ])  # fmt: skip
 def test_the_best_of_the_others(facts, boosting, imputed, told) -> None:
     (said,) = [
@@ -41,3 +41,24 @@ def test_the_best_of_the_others(facts, boosting, imputed, told) -> None:
 def test_nothing_without_labels(facts) -> None:
     said = advice(replace(facts, accuracy=None), (), {BOOSTING: 0.9})
     assert not any(re.search("same rows", one) for one in said)
+
+
+def test_other_models_are_fitted_in_one_thread(monkeypatch):
+    """Threads of gradient boosting wait for each other: among other work, twenty times as long."""
+    from threadpoolctl import threadpool_info
+
+    from cpclean.baselines.rivals import rival
+    from cpclean.data.task import Task
+
+    seen = []
+
+    def watched(name, X, y):
+        seen.append({one["num_threads"] for one in threadpool_info()})
+        return rival(name, X, y)
+
+    monkeypatch.setattr("cpclean.analysis.beside.rival", watched)
+    frame = pd.DataFrame({"a": [1, 2, None, 4] * 9, "b": 1.0, "y": ["n", "n", "y", "y"] * 9})
+    table = IncompleteTable(frame, label="y")
+    task = Task.of(table, frame[["a", "b"]], frame["y"])
+    assert set(accuracies_beside(task)) == {BOOSTING, IMPUTED}
+    assert seen == [{1}, {1}]

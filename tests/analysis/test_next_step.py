@@ -24,7 +24,7 @@ HARDLY = ColumnEffect("size", "numeric", 5, 0.71, 0.7, 0.72)
     ({"sure": 15, "open": 0}, [], "none, if 95% sure is enough; otherwise, answer."),
     ({}, [], "give these 4 answers."),
     ({"first_rows": (4,)}, [], "give this answer."),
-    ({"expected_fall": 0.01}, [DECIDES], "find out column 'size', if many rows can be had at once"),
+    ({"expected_fall": 0.01}, [DECIDES], "look up column 'size', if its values can be"),
     ({"expected_fall": 0.01}, [HARDLY], "use what is certain or 95% sure, and treat the rest with"),
     ({"expected_fall": 0.01, "certain": 9, "settled": 9, "open": 41}, [HARDLY],
      "narrow down what a hole might hold, or use another model;"),

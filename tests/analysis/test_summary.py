@@ -80,7 +80,7 @@ def test_points_with_holes_may_differ_though_no_answer_matters():
     assert text.startswith("No answer can change any of the 50 predictions, however the holes of")
     assert "the same in every world" not in text
     text = told(points_with_holes=9, certain=30, certain_share=0.95)
-    assert text.startswith("20 of 50 predictions depend on what is missing.")
+    assert text.startswith("20 of 50 predictions depend on what is missing in the training rows.")
 
 
 def effect(name, share, holes=5):
@@ -99,7 +99,14 @@ def test_advice_by_the_share_that_is_certain():
     assert "certain; 3 are not. Clean what they depend on" in told(certain_share=0.94)
     assert told().startswith("15 of 50 predictions depend on what is missing.")
     assert told(points=4, certain_share=0.75).startswith("1 of 4 predictions depends on what")
-    assert told(certain_share=0.2).startswith("Most predictions, 40 of 50, depend on")
+    assert told(certain_share=0.2).startswith("40 of 50 predictions depend on")
+
+
+def test_a_few_answers_are_not_spoken_ill_of_where_they_are_worth_giving():
+    will_not = "A few answers will not settle that"
+    assert will_not in told(certain_share=0.2, expected_fall=0.01)
+    assert will_not not in told(certain_share=0.2, expected_fall=0.04)
+    assert will_not not in told(certain_share=0.7, expected_fall=0.01)
 
 
 def test_advice_about_rows():
@@ -124,8 +131,8 @@ def test_rows_that_bring_nothing_are_not_named_first():
 
 
 def test_a_share_reads_100_percent_only_if_it_is():
-    assert "right for >99.9% of the points" in told(accuracy=0.9999)
-    assert "right for 100% of the points" in told(accuracy=1.0)
+    assert "right for nearly all of these rows (>99.9%)" in told(accuracy=0.9999)
+    assert "right for all of these rows (100%)" in told(accuracy=1.0)
 
 
 def test_advice_about_columns():
@@ -139,7 +146,7 @@ def test_advice_about_columns():
 
 
 def test_advice_about_accuracy():
-    assert "right for 80.0% of the points before any cleaning." in told()
+    assert "right for about four in five of these rows (80.0%) before any cleaning." in told()
     text = told(accuracy=0.5)
     assert "always predicting the most frequent label for 50.0%" in text
     assert "as long as it has its holes, the table says little about the label" in text

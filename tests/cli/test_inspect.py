@@ -62,12 +62,12 @@ def test_a_person_reads_the_same(files):
     result = inspected(files)
     found = json.loads(inspected(files, "--json").stdout)
     text = " ".join(result.stdout.split())
-    assert text.startswith("40 training rows, 13 with holes; 13 cells missing: 10^")
+    assert text.startswith(found["headline"])
+    assert " 40 training rows, 13 with holes; 13 cells missing: 10^" in text
     facts = found["table"]
-    assert (
-        f"{facts['certain']} of 12 predictions are certain ({facts['certain_share']:.1%})" in text
-    )
-    assert f"{facts['sure']} more are 95% sure, {facts['open']} are open" in text
+    assert f"({facts['certain']} of 12, {facts['certain_share']:.1%}) are the same" in text
+    more = f"{facts['sure']} more are 95% sure, " if facts["sure"] else ""
+    assert f"the same, whatever is in them; {more}{facts['open']} are open." in text
     for column in found["columns"]:
         assert f"{column['certain_if_clean']:.1%}" in text
     for sentence in found["advice"]:

@@ -9,7 +9,7 @@ from cpclean.analysis.beside import BOOSTING, WORDS
 from cpclean.analysis.certain_words import level_words, promise
 from cpclean.analysis.column_effects import ColumnEffect
 from cpclean.analysis.summary import Summary
-from cpclean.analysis.words import about_percent, listed, percent
+from cpclean.analysis.words import about_percent, listed, percent, share_words
 
 # From here on nearly all predictions are certain; below the other, few are.
 NEARLY_ALL = 0.9
@@ -19,6 +19,8 @@ MOST = 0.5
 LITTLE = 0.1
 # If so many of the rows with holes help, the others are not worth a word.
 NEARLY_EVERY = 0.9
+# Answers that remove this share of the doubt are worth giving for their own sake.
+WORTH_IT = 0.25
 # A vote that beats the most frequent label by less has hardly learnt anything.
 HARDLY = 0.02
 
@@ -74,15 +76,15 @@ def _about_certainty(facts: Summary, effects: Sequence[ColumnEffect]) -> Iterato
             else f"Nearly all predictions are certain; {uncertain:,} are not. Clean what they "
             "depend on, or treat them with care."
         )
-    elif share < FEW:
-        yield (
-            f"Most predictions, {uncertain:,} of {facts.points:,}, depend on what is missing. "
-            "A few answers will not settle that: clean whole columns, or narrow down what a hole "
-            "might hold."
-        )
     else:
         depend = "depends" if uncertain == 1 else "depend"
-        yield f"{uncertain:,} of {facts.points:,} predictions {depend} on what is missing."
+        where = " in the training rows" if facts.points_with_holes else ""
+        yield f"{uncertain:,} of {facts.points:,} predictions {depend} on what is missing{where}."
+        if share < FEW and removed(facts) < WORTH_IT:
+            yield (
+                "A few answers will not settle that: clean whole columns, or narrow down what a "
+                "hole might hold."
+            )
     if facts.sure:
         yield _about_sure(facts, uncertain)
     yield from _about_rows(facts)
@@ -91,11 +93,14 @@ def _about_certainty(facts: Summary, effects: Sequence[ColumnEffect]) -> Iterato
 
 def _about_sure(facts: Summary, uncertain: int) -> str:
     sure = level_words(facts.sure_level)
+    though = ", though"
+    if facts.points_with_holes:
+        though = ", however the holes of the row to predict are filled"
     if uncertain == 1:
-        said = f"It is {sure}, though"
+        said = f"It is {sure}{though}"
     else:
         of = f"{facts.sure:,} of these" if facts.open else "All of these"
-        said = f"{of} {'is' if facts.sure == 1 else 'are'} {sure}, though"
+        said = f"{of} {'is' if facts.sure == 1 else 'are'} {sure}{though}"
     if facts.until_sure:
         return f"{said}; {facts.open:,} {'is' if facts.open == 1 else 'are'} open."
     return f"{said}. If that is enough, fewer answers are needed: see --sure."
@@ -175,7 +180,10 @@ def could_say_more(facts: Summary) -> bool:
 def _about_accuracy(facts: Summary) -> Iterator[str]:
     if facts.accuracy is None or facts.majority is None:
         return
-    right = f"The vote over all worlds is right for {percent(facts.accuracy)} of the points"
+    right = (
+        f"cpclean's vote over all worlds is right for {share_words(facts.accuracy)} of these rows "
+        f"({percent(facts.accuracy)})"
+    )
     if says_little(facts):
         more = could_say_more(facts)
         when = "as long as it has its holes" if more else "whatever the holes hold"
@@ -199,18 +207,18 @@ def _about_others(facts: Summary, beside: Mapping[str, float]) -> Iterator[str]:
     # Two standard errors of the difference, if the two are never wrong about the same point.
     chance = 2 * math.sqrt((2 - best - facts.accuracy) / facts.points)
     if gap == 0:
-        yield f"{said}: as often as the vote, at best."
+        yield f"{said}: no more often than cpclean."
     elif abs(gap) <= chance:
-        yield f"{said}; with {facts.points:,} points, the difference may be chance."
+        yield f"{said}; with {facts.points:,} rows, the difference may be chance."
     elif gap < 0:
-        yield f"{said}: less than the vote."
+        yield f"{said}: less often than cpclean."
     elif best == beside.get(BOOSTING) and len(beside) > 1:
         yield (
-            f"{said}: more than the vote. What is certain and sure here is true of a model that "
-            "is less accurate on this table; another space or number of neighbours may help."
+            f"{said}: more often than cpclean. What is certain and sure here is true of a model "
+            "that is less accurate on this table; another space or number of neighbours may help."
         )
     else:
-        yield f"{said}: more than the vote. Another space or number of neighbours may help."
+        yield f"{said}: more often than cpclean. Another space or number of neighbours may help."
 
 
 def _about(share: float) -> str:

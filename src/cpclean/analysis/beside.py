@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -50,11 +51,24 @@ def accuracies_beside(
     found = {}
     for name, words in WORDS.items():
         follow(words)
-        with warnings.catch_warnings():
+        with one_thread(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # columns without a value, classes of few rows
             said = rival(name, X, y).fit(X, y).predict(points)
         found[name] = float(np.mean(task.dataset.classes[said] == labels))
     return found
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """While this lasts, scikit-learn's models are fitted in one thread.
+
+    The threads of gradient boosting wait for each other at every split of every tree. Over tables
+    as small as these they save little; on a machine that has other work to do, they take more than
+    ten times as long as one.
+    """
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    limits: AbstractContextManager[Any] = threadpool_limits(1)
+    return limits
 
 
 def _frame(columns: Sequence[Column], holes: Any) -> Any:

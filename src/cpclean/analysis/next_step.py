@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cpclean.analysis.advice import MOST, best_column, could_say_more, removed, says_little
+from cpclean.analysis.advice import (
+    MOST,
+    WORTH_IT,
+    best_column,
+    could_say_more,
+    removed,
+    says_little,
+)
 from cpclean.analysis.certain_words import level_words
 from cpclean.analysis.column_effects import ColumnEffect
 from cpclean.analysis.summary import Summary
-
-# Answers that remove this share of the doubt are worth giving for their own sake.
-WORTH_IT = 0.25
 
 
 def next_step(
@@ -46,7 +50,8 @@ def next_step(
     if with_holes:
         best, settled = best_column(facts, with_holes)
         if settled >= MOST:
-            return f"{step}find out column {best.name!r}, if many rows can be had at once."
+            had = "if its values can be had for many rows at once"
+            return f"{step}look up column {best.name!r}, {had}."
     if facts.points - facts.open >= facts.points / 2:
         return f"{step}use what is certain or {level}, and treat the rest with care."
     return (

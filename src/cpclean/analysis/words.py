@@ -35,6 +35,36 @@ def about_percent(share: float) -> str:
     return words if words[0] in "<>" else f"about {words}"
 
 
+# From which share on it is called so; exactly all and exactly none come first.
+_SHARES = (
+    (0.95, "nearly all"),
+    (0.85, "about nine in ten"),
+    (0.775, "about four in five"),
+    (0.71, "about three in four"),
+    (0.62, "about two in three"),
+    (0.55, "more than half"),
+    (0.45, "about half"),
+    (0.38, "fewer than half"),
+    (0.29, "about one in three"),
+    (0.225, "about one in four"),
+    (0.15, "about one in five"),
+    (0.07, "about one in ten"),
+    (0.0, "very few"),
+)
+
+
+def share_words(share: float) -> str:
+    """A share as people say it, before its percentage.
+
+    >>> [share_words(share) for share in (1.0, 0.999, 0.874, 0.675, 0.5, 0.03, 0.0)]
+    ['all', 'nearly all', 'about nine in ten', 'about two in three', 'about half', 'very few', \
+'none']
+    """
+    if share in (0, 1):
+        return "all" if share else "none"
+    return next(words for least, words in _SHARES if share >= least)
+
+
 def count(number: int, noun: str, plural: str | None = None) -> str:
     """A number and its noun.
 

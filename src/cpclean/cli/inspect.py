@@ -87,7 +87,7 @@ def inspect(
     with working("Looking at the predictions"):
         level = level_of(sure)
         lines = FileLines() if isinstance(opened, OpenedFiles) else opened.lines
-        facts = looked_at(task, training, level, lines)
+        facts, first = looked_at(task, training, level, lines)
         tell_draws(task, training)
         tell_completions(task)
     accuracies = accuracies_of(opened, training, facts.accuracy)
@@ -98,7 +98,8 @@ def inspect(
     step = next_step(facts, effects, telling(remarks))
     last = [step] if step else []
     if as_json:
-        found = {
+        everything = {
+            "headline": first,
             "table": asdict(facts),
             "space": space_of(table_of(task)),
             "validation_accuracy": accuracies,
@@ -106,22 +107,29 @@ def inspect(
             "columns": list(map(asdict, effects)),
             "advice": [*said, *map(sentence, remarks), *last],
         }
-        print_text(json.dumps(plain(found), indent=2, ensure_ascii=False) + "\n")
+        print_text(json.dumps(plain(everything), indent=2, ensure_ascii=False) + "\n")
         return
-    _print(facts, accuracies, effects, [*said, *map(sentence, remarks), *last])
+    _print(first, facts, accuracies, effects, [*said, *map(sentence, remarks), *last])
 
 
 def looked_at(
     task: Task, training: Training, sure: float | None = None, lines: FileLines | None = None
-) -> Summary:
-    """The facts about a task, with rows numbered as in the file, and their lines."""
+) -> tuple[Summary, str | None]:
+    """Facts about a task, with rows and lines as in the file; and whether the holes matter."""
+    from cpclean.analysis.headline import headline, open_by_own_holes
+    from cpclean.analysis.predictions import Predictions
     from cpclean.analysis.summary import summary
 
-    facts = summary(open_session(task, training, sure=sure))
+    session = open_session(task, training, sure=sure)
+    facts = summary(session)
     rows = task.row_names[list(facts.first_rows)].tolist()
     found = [] if lines is None else [lines.at(row) for row in rows]
     known = tuple(line for line in found if line is not None)
-    return replace(facts, first_rows=tuple(rows), first_lines=known)
+    facts = replace(facts, first_rows=tuple(rows), first_lines=known)
+    if not facts.cells_missing and not facts.points_with_holes:
+        return facts, None
+    found = Predictions.of(session.view)
+    return facts, headline(found, open_by_own_holes(session.view, found))
 
 
 def samples_for(task: Task) -> int:
@@ -216,6 +224,7 @@ def sentence(about: Note) -> str:
 
 
 def _print(
+    first: str | None,
     facts: Summary,
     accuracies: dict[str, float],
     effects: list[ColumnEffect],
@@ -229,11 +238,14 @@ def _print(
     console = terminal()
     worlds = "1 world" if facts.worlds == "1" else f"{facts.worlds} worlds"
     cells = "1 cell" if facts.cells_missing == 1 else f"{facts.cells_missing:,} cells"
+    if first:
+        console.print(f"[bold]{escape(first)}[/]\n", soft_wrap=False)
     console.print(
         f"{facts.rows:,} training rows, {facts.rows_with_holes:,} with holes; {cells} "
-        f"missing: {worlds}.\n"
-        f"{_verdicts(facts)}."
+        f"missing: {worlds}."
     )
+    if facts.points_with_holes or facts.until_sure:  # otherwise, that is said already
+        console.print(f"{facts.standing}.")
     if accuracies:
         each = [f"{percent(one)} in the {space} space" for space, one in accuracies.items()]
         console.print(f"Validation accuracy: {', '.join(each)}.")
@@ -267,11 +279,6 @@ def _print(
 
 def _if_clean(effect: ColumnEffect) -> str:
     return (about_percent if effect.sample else percent)(effect.certain_if_clean)
-
-
-def _verdicts(facts: Summary) -> str:
-    share = percent(facts.settled_share)
-    return str(facts.standing).replace(share, f"[bold]{share}[/]", 1)
 
 
 def _columns(number: int) -> str:
