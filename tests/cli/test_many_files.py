@@ -54,6 +54,59 @@ def test_many_files_are_one_table(command: str, place: Path) -> None:
         assert "matter to these 6 predictions" in many.stderr
 
 
+@pytest.mark.parametrize("space", rest_slow(["plain", "forest"]))
+def test_text_files_are_tidied_as_one_file_is(space: str, tmp_path: Path) -> None:
+    frame = mixed_frame(2, 70).sort_values("y", kind="stable")  # ties must not go to one label
+    frame["code"] = [f"{one % 5}" for one in range(len(frame))]
+    frame.loc[frame.index[[3, 20, 45]], "code"] = "unknown"
+    points = mixed_frame(3, 6).assign(code=2)
+    layout: dict[str, Any] = {"index": False, "sep": ";", "decimal": ",", "encoding": "cp1252"}
+    (tmp_path / "parts").mkdir()
+    frame.iloc[:30].to_csv(tmp_path / "parts" / "a.csv", **layout)
+    frame.iloc[30:].to_csv(tmp_path / "parts" / "b.csv", **layout)
+    frame.to_csv(tmp_path / "one.csv", **layout)
+    points.to_csv(tmp_path / "val.csv", **layout)
+    reading = ("--sep", ";", "--decimal", ",", "--encoding", "cp1252", "--null", "unknown")
+    options = ("-l", "y", "--space", space, "--val", tmp_path / "val.csv", *reading)
+    for command in ("check", "rank"):
+        found = []
+        for file in ("one.csv", "parts"):
+            done = run(command, tmp_path / file, *options, "--json")
+            assert done.exit_code == 0, done.output
+            found.append(json.loads(done.stdout))
+        if command == "rank":  # one of them lists rows that do not matter, too
+            kept = {line["row"]: line["score"] for line in found[0]}
+            found = [[kept[line["row"]] for line in found[1]], [one["score"] for one in found[1]]]
+        assert found[0] == found[1]
+    without = run("check", tmp_path / "parts", *options[:-2])
+    assert without.exit_code == 2  # numbers in the second file, texts in the first
+    assert "--null unknown" in without.stderr.replace("\n", " ")
+    nameless = run("check", tmp_path / "parts", *PLAIN, "--val", tmp_path / "val.csv")
+    assert "Name what separates cells, such as --sep ';'" in nameless.stderr.replace("\n", " ")
+
+
+def test_what_is_said_about_rows_of_several_files(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"a": list("uvw") * 20, "b": [1.0, 2.0] * 30})
+    frame["y"] = ["no"] * 30 + ["yes"] * 30
+    (tmp_path / "parts").mkdir()
+    write_parquet(frame, tmp_path / "parts", 2, 9)
+    frame.iloc[[2, 40]].assign(b=[1.0, 9.0]).to_csv(tmp_path / "val.csv", index=False)
+    done = run("check", tmp_path / "parts", *PLAIN, "--val", tmp_path / "val.csv")
+    said = done.stderr.replace("\n", " ")
+    assert "are sorted by 'y'" in said
+    assert "1 is also in" in said
+    assert "there row 2 of part-0.parquet" in said
+    assert "60 rows in 2 files" in said
+    leaves = ("-l", "y", "--space", "forest", "--val", tmp_path / "val.csv")
+    among = run("check", tmp_path / "parts", *leaves)
+    assert "sorted by" not in among.stderr  # their order is a random one there
+    assert "Space: leaves of a forest of 100 trees, 15 neighbours" in among.stderr
+    for path in (tmp_path / "parts").iterdir():
+        pq.write_table(pq.read_table(path).slice(0, 10), path)
+    few = run("check", tmp_path / "parts", *leaves)
+    assert "20 rows are too few for the leaves of trees" in few.stderr
+
+
 @pytest.mark.slow
 def test_many_files_are_inspected(place: Path) -> None:
     options = (*PLAIN, "--val", place / "val.parquet", "--json")

@@ -120,9 +120,8 @@ class _Over:
 
     def place(self, row: int) -> int | None:
         """Where a row of the files is among the gathered ones."""
-        numbers = self.rows.numbers
-        place = int(np.searchsorted(numbers, row))
-        return place if place < len(numbers) and numbers[place] == row else None
+        (places,) = np.nonzero(self.rows.numbers == row)
+        return int(places[0]) if len(places) else None
 
 
 class StreamedSession(SessionLooks):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 # Rows of the files that points are compared with, to see whether they have the same columns.
 _HEAD = 1000
+PAPER_SETTING = "--space plain --neighbors 3 --prior uniform is the paper's setting"
 # Addresses of projects, which `serve` takes in the place of a file.
 _STORAGES = ("memory", "sqlite", "postgresql", "postgres", "postgresql+psycopg")
 
@@ -133,12 +134,21 @@ def open_files(
     With `lasting`, they are enough whatever is answered, as far as that can be had. They are the
     same in every run: answers in a log name rows among them.
     """
+    from cpclean.analysis.space_words import space_words
+    from cpclean.analysis.words import count
+    from cpclean.data.nulls import stripped
+    from cpclean.data.streamed.opening_files import open_source
+    from cpclean.data.streamed.pieces import n_rows
     from cpclean.data.streamed.streamed_table import StreamedTable
+    from cpclean.data.streamed.text_parts import TextLayout
     from cpclean.data.task import Task
-    from cpclean.intake.choices import EASIER
+    from cpclean.intake.choices import EASIER, MIN_ROWS_OF_LEAVES
+    from cpclean.intake.gathered_notes import gathered_notes
+    from cpclean.intake.notes import Note
     from cpclean.intake.open_task import noted
     from cpclean.intake.predicting import as_classes, rows_to_predict
     from cpclean.intake.source_file import SourceFile
+    from cpclean.intake.text_columns import text_columns
     from cpclean.intake.tidying import Tidying
     from cpclean.queries.near_scan import checked_model, gather, gather_for_answers
 
@@ -157,14 +167,26 @@ def open_files(
         raise Mistake("--domains reads one file; several files cannot list what cells can be.")
     notes: list[Any] = []
     with noted(notes), _in_options():
+        nulls = stripped(training.null)
+        layout = TextLayout.checked(training.sep, training.encoding, training.decimal, nulls)
+        source = open_source(training.file, training.label, choices.kinds, layout)
+        texts = text_columns(source, {training.label, *choices.kinds, *training.drop}, nulls)
+        for one in texts.notes:  # the reason of what may go wrong
+            note(one)
+        choices = replace(choices, kinds={**dict.fromkeys(texts.days, "date"), **choices.kinds})
+        space, n_lines = training.space, n_rows(source)
+        if space != "plain" and n_lines < MIN_ROWS_OF_LEAVES:
+            values = {"count": n_lines, "least": MIN_ROWS_OF_LEAVES}
+            space = "plain"
+            note(Note("leaves_rows", values=values))
         table = StreamedTable(
-            training.file,
+            source,
             label=training.label,
             repairs=training.repairs,
             prior=training.prior,
             kinds=choices.kinds,
             null_tokens=training.null,
-            space=training.space,
+            space=space,
             max_exact=training.max_exact,
             n_draws=training.draws,
             random_state=validation.seed,
@@ -172,6 +194,8 @@ def open_files(
             drop_empty=training.drop_empty,
             drop=training.drop,
         )
+        if table.leaves is not None:  # where many rows tie, and files are often sorted
+            table = table.shuffled()
         trained = SourceFile(repr(training.file), ".csv", bytes)
         numbers = frozenset(one.name for one in table.columns if one.kind == "numeric")
         tidying = Tidying(choices, numbers)
@@ -187,12 +211,17 @@ def open_files(
             near = gather_for_answers(table, asked, model, cluster=training.cluster)
         else:
             near = gather(table, asked, model.n_neighbors, model.metric, cluster=training.cluster)
-    about = [one for one in found.notes if one.code != "points_in_training"]  # of the head alone
+        about = [one for one in found.notes if one.code != "points_in_training"]  # of the head
+        used = replace(choices, space=space)
+        about += gathered_notes(near, table, found, trained, used)
     for one in [*notes, *about, *about_labels]:
         note(one)
+    if table.leaves is not None:
+        neighbors = count(model.n_neighbors, "neighbour")
+        tell(f"Space: {space_words(table.leaves)}, {neighbors}; {PAPER_SETTING}.")
     tell(
-        f"{table.n_rows:,} rows in {len(table.source.files):,} files; {near.n_rows:,} of them "
-        f"matter to these {asked.n_points:,} predictions."
+        f"{table.n_rows:,} rows in {count(len(table.source.files), 'file')}; {near.n_rows:,} of "
+        f"them matter to these {asked.n_points:,} predictions."
     )
     task = Task.of(near, asked, labels, row_names=near.rows_kept, point_names=found.numbers)
     return OpenedFiles(replace(task, raw_points=found.frame), table)

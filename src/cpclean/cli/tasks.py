@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from cpclean.cli.many_files import OpenedFiles, is_many, open_files, refuse_many
+from cpclean.cli.many_files import (
+    PAPER_SETTING,
+    OpenedFiles,
+    is_many,
+    open_files,
+    refuse_many,
+)
 from cpclean.cli.mistakes import Mistake, note, tell
 from cpclean.cli.options import KINDS, Training, Validation
 
@@ -22,7 +28,6 @@ if TYPE_CHECKING:
 AT_ONCE = ("row_number", "identifier", "free_text")
 # Points by which spaces are compared beside other work; `inspect` takes all.
 MOST_COMPARED = 500
-PAPER_SETTING = "--space plain --neighbors 3 --prior uniform is the paper's setting"
 
 
 def open_given(

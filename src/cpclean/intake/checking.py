@@ -97,8 +97,16 @@ def sorted_notes(frame: Any, source: SourceFile, choices: Choices) -> list[Note]
     """Whether rows are sorted by their label and many of them tie, in the space as it is used."""
     labels = frame[choices.label].to_numpy()
     runs = 1 + int((labels[1:] != labels[:-1]).sum())
-    if choices.space != "plain" or len(labels) < MIN_SORTED or not 1 < runs == len(set(labels)):
+    if len(labels) < MIN_SORTED or not 1 < runs == len(set(labels)):
         return []
+    return tied_notes(frame, source, choices)
+
+
+def tied_notes(frame: Any, source: SourceFile, choices: Choices) -> list[Note]:
+    """Whether many of these rows tie, of a table that is sorted by its label."""
+    if choices.space != "plain":
+        return []
+    labels = frame[choices.label]
     count = int(frame.drop(columns=choices.label).duplicated(keep=False).sum())
     if count < MIN_EQUAL * len(labels):
         return []

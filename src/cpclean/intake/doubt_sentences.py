@@ -15,6 +15,15 @@ DOUBTED: dict[str, Saying] = {
         "To keep the column as text, choose the kind categorical for it.",
         field="kinds",
     ),
+    "odd_numbers_in_files": Saying(
+        "column {column!r} has {numbers:number|numbers} and {count:text|texts}: {what}; so each of "
+        "its values is a category.",
+        "If these texts stand for nothing, name them in null_tokens; otherwise change them in the "
+        "files.",
+        "If these texts stand for nothing, name them: --null {first:sh}. Otherwise change them in "
+        "the files, or read one file, in which such cells are found.",
+        field="null_tokens",
+    ),
     "maybe_sentinel": Saying(
         "column {column!r} holds {value} {count:time|times}; its other values are {others}.",
         "If it means that a value is missing, name it in null_tokens; if it is only doubtful, in "

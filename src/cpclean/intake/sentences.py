@@ -404,6 +404,8 @@ _WAYS: dict[str, dict[str, str]] = {
         "terminal": "Name another kind for it, for instance --kind {category:sh}.",
         "page": "Choose another kind for it, for instance categorical.",
     },
+    "sep": {"terminal": "Name what separates cells, such as --sep ';', or put them into quotes."},
+    "encoding": {"terminal": "Save it as UTF-8, or name its encoding: --encoding cp1252."},
 }
 
 

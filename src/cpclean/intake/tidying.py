@@ -23,7 +23,7 @@ from cpclean.intake.notes import Note
 from cpclean.intake.odd_numbers import with_numbers
 from cpclean.intake.sentences import refusal
 
-_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?")
+DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?")
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def with_days(frame: Any, but: Collection[str]) -> Any:
         if str(name) in but or not len(texts) or not text:
             continue
         distinct = texts.unique().tolist()
-        if not all(isinstance(one, str) and _DAY.fullmatch(one.strip()) for one in distinct):
+        if not all(isinstance(one, str) and DAY.fullmatch(one.strip()) for one in distinct):
             continue
         days = pd.to_datetime(frame[name].str.strip(), format="ISO8601", errors="coerce")
         if days.notna().sum() == len(texts):  # 2024-02-31 is no day, and the column stays text

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from streamed_files import as_arrow, mixed_frame, whole, write_parquet
 
-from cpclean import IncompleteTable, StreamedTable, gather
+from cpclean import CleaningSession, IncompleteTable, StreamedTable, gather
 from cpclean.errors import TableError
 
 FRAME = mixed_frame(0, 60)
@@ -150,6 +150,22 @@ def test_text_files_must_have_the_same_columns(tmp_path: Path) -> None:
         "b.csv' cannot be read as CSV: in the rows from row 60.*more cells than the header"
     ):
         StreamedTable(tmp_path, "y")
+
+
+def test_the_index_of_a_frame_is_no_column(tmp_path: Path) -> None:
+    some = FRAME.sample(40, random_state=0)
+    some.iloc[:20].to_parquet(tmp_path / "a.parquet")
+    some.iloc[20:].to_parquet(tmp_path / "b.parquet")
+    assert "__index_level_0__" in pq.read_schema(tmp_path / "a.parquet").names
+    streamed = StreamedTable(tmp_path, "y")
+    assert whole(streamed) == IncompleteTable(pd.read_parquet(tmp_path), "y").dataset
+    (hole,) = [row for row in range(40) if streamed.row(row)["grade"] is None][:1]
+    session = CleaningSession(streamed, as_arrow(mixed_frame(3, 3).drop(columns="y")))
+    session.tell(hole, value={"grade": 2.0})
+    written = session.write(tmp_path / "out")
+    cleaned = pd.concat(map(pd.read_parquet, written))
+    assert cleaned.index.tolist() == some.index.tolist()
+    assert cleaned["grade"].iloc[hole] == 2.0
 
 
 def test_a_file_without_rows_adds_nothing_and_one_without_bytes_is_refused(folder: Path) -> None:

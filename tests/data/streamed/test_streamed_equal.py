@@ -95,6 +95,33 @@ def test_a_forest_is_learnt_from_all_rows_of_a_small_table(tmp_path: Path) -> No
     assert streamed.recipe.trees.digest == table.dataset.space.digest
 
 
+@pytest.mark.parametrize("seed", [0, 5])
+def test_rows_in_a_random_order(seed: int, tmp_path: Path) -> None:
+    from cpclean import CleaningSession, LeafSpace, gather
+
+    frame = mixed_frame(4, 90).sort_values("y", kind="stable").reset_index(drop=True)
+    space = LeafSpace(n_trees=5)
+    streamed = StreamedTable(write_parquet(frame, tmp_path), "y", space=space, memory=SMALL)
+    table = IncompleteTable(as_arrow(frame), "y", space=space).shuffled(seed)
+    mixed = streamed.shuffled(seed)
+    assert whole(mixed) == table.dataset
+    points = as_arrow(mixed_frame(9, 5).drop(columns="y"))
+    near = gather(mixed, points, 4)
+    assert 4 < near.n_rows < table.n_rows
+    kept = [row for row in table.rows_kept.tolist() if row in set(near.rows_kept.tolist())]
+    assert near.rows_kept.tolist() == kept
+    one, two = (CleaningSession(one, points, 4) for one in (mixed, table))
+    for _ in range(3):
+        asked, expected = one.ask(), two.ask()
+        assert asked is not None
+        assert expected is not None
+        assert (asked.row, asked.gain) == (int(table.rows_kept[expected.row]), expected.gain)
+        one.tell(asked.row, 0)
+        two.tell(expected.row, 0)
+        assert one.mean_entropy == two.mean_entropy
+    assert whole(streamed) == IncompleteTable(as_arrow(frame), "y", space=space).dataset
+
+
 @pytest.mark.slow
 def test_a_forest_of_a_larger_table_is_learnt_from_a_sample(tmp_path: Path) -> None:
     from cpclean import LeafSpace

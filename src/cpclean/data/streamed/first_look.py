@@ -112,9 +112,16 @@ class FirstLook:
         step = max(1, n_rows // SAMPLE)
         self.tallies = [ColumnTally(step) for _ in range(n_columns)]
         self.labels: dict[Any, int] = {}
+        self.label_runs = 0
+        self._last: Any = None  # the label of the last row, once there is one
 
     def add(self, batch: Batch) -> None:
         """More rows."""
+        if len(batch.codes):
+            first, last = (batch.labels[batch.codes[place]] for place in (0, -1))
+            self.label_runs += int(np.count_nonzero(np.diff(batch.codes)))
+            self.label_runs += not self.labels or first != self._last
+            self._last = last
         for tally, column in zip(self.tallies, batch.columns, strict=True):
             tally.add(column)
         counts = np.bincount(batch.codes, minlength=len(batch.labels)).tolist()

@@ -52,6 +52,8 @@ class Looked:
         As in `RowCounts`.
     empty : list of int
         Rows without any value; the first ones, if there are many.
+    label_runs : int
+        How often the label is another one than in the row before, and once for the first row.
     """
 
     reader: BatchReader
@@ -63,6 +65,7 @@ class Looked:
     n_dirty: int
     together: Combinations | None
     empty: list[int]
+    label_runs: int
 
 
 def looked_at(reader: BatchReader, memory: int, deviations: bool, progress: Shown) -> Looked:
@@ -97,7 +100,8 @@ def looked_at(reader: BatchReader, memory: int, deviations: bool, progress: Show
     sizes = [tally.size for tally in look.tallies]
     holes = [tally.size - tally.n_observed for tally in look.tallies]
     of_class = [look.labels[one] for one in classes.tolist()]
-    return Looked(reader, columns, classes, of_class, sizes[0], holes, n_dirty, together, empty)
+    found_of_rows = sizes[0], holes, n_dirty, together, empty, look.label_runs
+    return Looked(reader, columns, classes, of_class, *found_of_rows)
 
 
 def _like(tally: ColumnTally) -> Column:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -153,7 +154,17 @@ def _outline(filesystem: Any, path: str) -> tuple[FileMark, Any]:
         with filesystem.open_input_file(path) as raw:  # where columns are, and their statistics
             raw.seek(max(0, size - about.serialized_size - 8))
             checksum = zlib.crc32(raw.read())
-        return FileMark(path, size, rows, checksum), file.schema_arrow.remove_metadata()
+        return FileMark(path, size, rows, checksum), _columns(file.schema_arrow)
+
+
+def _columns(schema: Any) -> Any:
+    """The columns of a file without the index of a pandas frame, which is none of its columns."""
+    import pyarrow as pa
+
+    about = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
+    index = {one for one in about.get("index_columns", ()) if isinstance(one, str)}
+    kept = [field for field in schema if field.name not in index]
+    return pa.schema(kept)
 
 
 def _grouped(rows: Sequence[int]) -> Iterator[tuple[tuple[int, ...], int]]:

@@ -22,6 +22,7 @@ from cpclean.data.proposals import in_space
 from cpclean.data.ragged import Ragged
 from cpclean.data.row_arrays import RowArrays
 from cpclean.data.row_options import TableOptions
+from cpclean.data.row_order import random_order
 from cpclean.data.rows import Bools, Ints
 from cpclean.data.spaces.filled_space import FilledSpace
 from cpclean.data.spaces.table_space import TableSpace
@@ -39,28 +40,32 @@ class SomeRows:
     Attributes
     ----------
     numbers : ndarray of int
-        The numbers of the rows in the table, ascending.
+        The numbers of the rows in the table.
     columns : tuple of Column
         Their values.
     codes : ndarray of int
         Their classes.
     arrays : RowArrays
         Their candidates in the space.
+    seed : int or None
+        They are in the random order of this seed, or by their numbers.
     """
 
     numbers: Ints
     columns: tuple[Column, ...]
     codes: Ints
     arrays: RowArrays
+    seed: int | None = None
 
     def take(self, places: Ints) -> SomeRows:
-        """Some of the rows, in ascending order."""
+        """Some of the rows."""
         columns = tuple(replace(one, values=one.values[places]) for one in self.columns)
-        return SomeRows(self.numbers[places], columns, self.codes[places], self.arrays.take(places))
+        own = self.numbers[places], columns, self.codes[places], self.arrays.take(places)
+        return SomeRows(*own, self.seed)
 
     @classmethod
     def joined(cls, parts: list[SomeRows]) -> SomeRows:
-        """All rows of several lots, each row once, in ascending order."""
+        """All rows of several lots, each row once, in their order."""
         numbers = np.concatenate([one.numbers for one in parts])
         columns = tuple(
             replace(own[0], values=np.concatenate([one.values for one in own]))
@@ -71,10 +76,14 @@ class SomeRows:
             columns,
             np.concatenate([one.codes for one in parts]),
             RowArrays.joined([one.arrays for one in parts]),
+            parts[0].seed,
         )
-        if (np.diff(numbers) > 0).all():
+        if every.seed is None and (np.diff(numbers) > 0).all():
             return every
-        return every.take(np.unique(numbers, return_index=True)[1])
+        once = np.unique(numbers, return_index=True)[1]
+        if every.seed is not None:
+            once = once[random_order(numbers[once], every.seed)]
+        return every.take(once)
 
 
 @dataclass(frozen=True)
@@ -97,6 +106,8 @@ class RowRecipe:
     drawing : Drawing
     memory : int
         Bytes that work on a batch may take.
+    seed : int, optional
+        Rows are in the random order of this seed; None: in that of the files.
     """
 
     reader: BatchReader
@@ -109,6 +120,7 @@ class RowRecipe:
     classes: npt.NDArray[Any]
     drawing: Drawing
     memory: int
+    seed: int | None = None
 
     @property
     def at_once(self) -> int:
@@ -130,7 +142,8 @@ class RowRecipe:
         priors = CellPriors(self.prior, self.columns, codes, ~holes, self.counts)
         base = self.space.encode_with_holes(batch.columns)
         arrays = encoded_rows(base, in_space(options, inside), self.space, priors)
-        return SomeRows(batch.rows, tuple(batch.columns), codes, arrays)
+        found = SomeRows(batch.rows, tuple(batch.columns), codes, arrays, self.seed)
+        return found if self.seed is None else SomeRows.joined([found])
 
     def options(self, holes: Bools) -> TableOptions:
         """What the holes of some rows can be."""

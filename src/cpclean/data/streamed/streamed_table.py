@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -30,9 +31,11 @@ from cpclean.data.spaces.leaf_space import LeafSpace
 from cpclean.data.spaces.plain import fit_plain_space
 from cpclean.data.spaces.table_space import TableSpace
 from cpclean.data.streamed.class_counts import ClassCounts, middles
+from cpclean.data.streamed.csv_source import CsvSource
 from cpclean.data.streamed.learning_rows import learnt_trees
 from cpclean.data.streamed.looks import counted, looked_at
 from cpclean.data.streamed.opening_files import open_source
+from cpclean.data.streamed.parquet_source import ParquetSource
 from cpclean.data.streamed.pieces import Piece, SourceMark, TableSource
 from cpclean.data.streamed.refused import checked_repair, memory_limit
 from cpclean.data.streamed.row_batches import BatchReader
@@ -56,7 +59,7 @@ class StreamedTable:
 
     Parameters
     ----------
-    files : str, path, or list of them
+    files : str, path, list of them, or TableSource
         Parquet or CSV files with the same columns: names, patterns such as ``data/*.parquet``,
         folders, or addresses that pyarrow or fsspec opens, such as "s3://bucket/data/". Folders
         such as "year=2024" are columns.
@@ -94,6 +97,8 @@ class StreamedTable:
         The feature columns.
     classes, class_sizes : ndarray and list of int
         The labels, sorted, and how many rows have each.
+    label_runs : int
+        How many runs of equal labels the rows are in: as many as classes, if they are sorted.
     n_dirty, n_open, n_drawn : int
         Rows with a hole, with more than one candidate, and with so many that they are drawn.
     columns : tuple of Column
@@ -167,7 +172,11 @@ class StreamedTable:
         self.null_tokens, self.label = stripped(null_tokens), str(label)
         kinds = dict(kinds or {})
         layout = TextLayout.checked(sep, encoding, decimal, self.null_tokens)
-        self.source: TableSource = open_source(files, self.label, kinds, layout)
+        self.source: TableSource = (
+            files
+            if isinstance(files, ParquetSource | CsvSource)
+            else open_source(files, self.label, kinds, layout)
+        )
         reader = BatchReader(
             self.source,
             _features(self.source.names, self.label, drop),
@@ -194,7 +203,7 @@ class StreamedTable:
         self.columns, self.names = tuple(columns), reader.names
         self.classes, self.n_rows, self.n_holes = look.classes, look.n_rows, look.n_holes
         self.n_dirty, self.class_sizes = look.n_dirty, look.sizes
-        self.together = look.together
+        self.together, self.label_runs = look.together, look.label_runs
         options = self._options(repair, columns)
         self.column_values = listed_values(repair, columns, options)
         lists = _lists(options, len(columns))
@@ -234,6 +243,18 @@ class StreamedTable:
         if leaves is not None:
             trees = learnt_trees(self.recipe, leaves, self.n_rows, progress)
             self.recipe = replace(self.recipe, trees=trees)
+
+    def shuffled(self, random_state: int = 0) -> Self:
+        """The same table with its rows in a random order, as `IncompleteTable.shuffled` has them.
+
+        At equal distances the row that comes first is nearer, and in leaves many rows tie. Shuffle
+        a table that may be sorted by its label. Rows keep their numbers, and nothing is read.
+        """
+        made = copy(self)
+        made.__dict__.pop("empty", None)
+        seed = Drawing(seed=random_state).seed  # or an error
+        made.recipe = replace(self.recipe, seed=seed)
+        return made
 
     # -- looking ---------------------------------------------------------------------------
 
@@ -302,7 +323,7 @@ class StreamedTable:
         return {column.name: column.shown(column.values[0]) for column in found.columns}
 
     def rows(self, rows: Iterable[int]) -> SomeRows:
-        """Some rows, in ascending order; the parts of the files that they are in are read."""
+        """Some rows, in the table's order; the parts of the files that they are in are read."""
         wanted = np.unique([self.files.checked(row) for row in rows])
         parts = []
         for piece in self.pieces:
