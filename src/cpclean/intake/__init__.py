@@ -11,6 +11,7 @@
     saying, sentences, doubt_sentences  how it is said to each reader
     typed_values, typed_repairs         values and candidates that a person types
     plausible                           typed values that are asked back
+    text_columns, gathered_notes        the same of tables in several files, as far as it goes
     cleaned_files                       the cleaned files of a table that is larger than memory
     spreadsheets                        text files without what looks like a formula
     textfile, writing, cleaned          the cleaned table, with every other byte as it was

@@ -251,7 +251,6 @@ class StreamedTable:
         a table that may be sorted by its label. Rows keep their numbers, and nothing is read.
         """
         made = copy(self)
-        made.__dict__.pop("empty", None)
         seed = Drawing(seed=random_state).seed  # or an error
         made.recipe = replace(self.recipe, seed=seed)
         return made
