@@ -10,6 +10,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from house import SRC
@@ -68,6 +69,38 @@ def test_a_small_file_that_unpacks_to_much_is_refused(bare, kind, monkeypatch): 
     assert "unpacks to more than 8 MB" in response.text
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20_000  # kilobytes
     assert not list(Path(tempfile.gettempdir()).rglob("*-table*"))
+
+
+def many_cells(kind):
+    """A few kilobytes that are few also when they are unpacked, but stand for many cells."""
+    into = io.BytesIO()
+    if kind == "parquet":
+        pd.DataFrame({"a": np.zeros(2**21), "b": np.zeros(2**21)}).to_parquet(into)
+        return into.getvalue()
+    pd.DataFrame({"a": [1], "b": [2]}).to_excel(into, index=False)
+    row = b"<row>" + b"<c><v>1</v></c>" * 20 + b"</row>"
+    made = io.BytesIO()
+    with (
+        zipfile.ZipFile(into) as given,
+        zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive,
+    ):
+        for one in given.infolist():
+            content = given.read(one)
+            if one.filename.endswith("sheet1.xml"):
+                head, _, tail = content.partition(b"</sheetData>")
+                content = head + row * 10_000 + b"</sheetData>" + tail
+            archive.writestr(one.filename, content)
+    return made.getvalue()
+
+
+@pytest.mark.parametrize("kind", ["xlsx", "parquet"])
+def test_a_small_file_of_many_cells_is_refused(bare, kind, monkeypatch):  # noqa: F811
+    monkeypatch.setattr(drafts, "MOST_UNPACKED", 2**23)
+    content = many_cells(kind)
+    assert len(content) < 2**17
+    response = upload(bare, content, f"x.{kind}")
+    assert response.status_code == 422
+    assert "unpacks to more than 8 MB" in response.text
 
 
 def test_a_packed_file_that_is_small_enough_is_read():
