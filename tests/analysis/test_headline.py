@@ -41,6 +41,9 @@ def test_what_only_a_rows_own_holes_leave_open_is_told():
     assert told(18, 29, 33, own=30).endswith(end + "training row fills.")
     assert "it is open, only because of its own holes, which no answer" in told(0, 0, 1, own=1)
     assert "1 is open, only because of its own holes, which no answer" in told(5, 0, 1, own=1)
+    assert "2 are open, both only because of their own holes" in told(5, 0, 2, own=2)
+    assert "3 are open, all of them only because of their own" in told(5, 0, 3, own=3)
+    assert "3 are open, 1 of them only because of its own holes" in told(5, 0, 3, own=1)
 
 
 def test_the_numbers_are_those_of_the_classifier():

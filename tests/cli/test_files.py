@@ -497,3 +497,25 @@ def test_ctrl_c_in_the_middle_of_a_file(files, tmp_path):
             waiting.kill()
     assert waiting.returncode == 130
     assert (out, told) == ("", "Interrupted.\n")
+
+
+def test_cells_that_are_written_otherwise_are_named_by_line_and_doubts_are_kept(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"size": rng.normal(45, 9, 60).round(1).astype(str)})
+    frame["weight"] = rng.normal(70, 9, 60).round()
+    frame["note"] = np.where(frame.index == 3, "two\nlines", "one")
+    frame["y"] = np.where(frame["weight"] > 70, "yes", "no")
+    frame.loc[[2, 9], "size"] = ["45 mm", "unknown"]
+    frame.loc[[20, 21], "weight"], frame.loc[22, "weight"] = 0, 9999
+    file = tmp_path / "train.csv"
+    frame.to_csv(file, index=False)
+    given = ["inspect", str(file), "--label", "y", "--space", "plain", "--drop", "note"]
+    result = run(*given)
+    assert result.exit_code == 0, result.output
+    assert "In the file, these are lines 4, 12." in result.stderr, "one cell has two lines"
+    text = " ".join(result.stdout.split())
+    assert "holds 0 2 times" in text
+    assert "holds 9999 1 time" in text
+    text = " ".join(run(*given, "--suspect", "weight=0.0").stdout.split())
+    assert "holds 0 2 times" not in text, "it is doubted already"
+    assert "holds 9999 1 time" in text

@@ -31,7 +31,7 @@ def test_numbers_that_stand_for_nothing(values: list, named: str) -> None:
 
 @pytest.mark.parametrize("values", [
     WEIGHTS,
-    [*WEIGHTS, -999],  # once: a slip, not a habit
+    [*WEIGHTS, 900],  # once, and no number that stands for nothing: a slip, not a habit
     [*WEIGHTS, 99, 99],  # somebody may weigh that much
     [n % 9 for n in range(200)],  # counts begin with 0
     [0, 1] * 50,
@@ -102,3 +102,14 @@ def test_a_share_of_nearly_all_is_not_called_all() -> None:
     causes[0], causes[1] = "cause 1", None
     (told,) = about(causes, labels)
     assert "in more than 99% of the rows with label 'alive' and in less than 1% of the" in told
+
+
+def test_behind_one_number_that_stands_for_nothing_there_may_be_another() -> None:
+    first, second = about([*WEIGHTS, -999, -999, -999, 9999])
+    least, most = min(WEIGHTS), max(WEIGHTS)
+    between = f"its other values are {least:g} to {most:g}."
+    assert f"column 'c' holds -999 3 times; {between}" in first
+    assert f"column 'c' holds 9999 1 time; {between}" in second
+    assert [told.split()[3] for told in about([*WEIGHTS, -99, -99, -999])] == ["-999", "-99"]
+    days = [f"2024-01-{1 + n % 28:02}" for n in range(60)]
+    assert "holds 1900-01-01 1 time;" in about([*days, "1900-01-01"], kind="date")[0]

@@ -81,8 +81,10 @@ def open_by_own_holes(view: SessionView, found: Predictions) -> int:
 def _because(n_open: int, own: int) -> str:
     if not own:
         return ""
-    them, only = ("its own holes", "") if n_open == 1 else ("their own holes", f" {own:,} of them")
-    return f",{only} only because of {them}, which no answer about a training row fills"
+    only, their = f"{own:,} of them only", "its" if own == 1 else "their"
+    if own == n_open:
+        only = "only" if own == 1 else "both only" if own == 2 else "all of them only"
+    return f", {only} because of {their} own holes, which no answer about a training row fills"
 
 
 def _are(number: int) -> str:

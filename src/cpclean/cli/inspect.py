@@ -128,8 +128,8 @@ def looked_at(
     facts = replace(facts, first_rows=tuple(rows), first_lines=known)
     if not facts.cells_missing and not facts.points_with_holes:
         return facts, None
-    found = Predictions.of(session.view)
-    return facts, headline(found, open_by_own_holes(session.view, found))
+    verdicts = Predictions.of(session.view)
+    return facts, headline(verdicts, open_by_own_holes(session.view, verdicts))
 
 
 def samples_for(task: Task) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,9 @@ from cpclean.cli.many_files import (
     open_files,
     refuse_many,
 )
-from cpclean.cli.mistakes import Mistake, note, tell
+from cpclean.cli.mistakes import Mistake, in_options, note, tell
 from cpclean.cli.options import KINDS, Training, Validation
+from cpclean.errors import offenders
 
 if TYPE_CHECKING:
     from cpclean.data.task import Task
@@ -57,12 +59,24 @@ def open_given(
     choices = replace(choices_of(training), seed=validation.seed)
     opened = open_task(SourceFile.at(training.file), choices, to_predict, for_session=for_session)
     for one in opened.notes:
-        note(one)
+        note(_with_lines(one, opened))
     _tell_space(opened, training, compared)
     for one in column_remarks(opened.task, training):
         if one.code in AT_ONCE:
             note(one)
     return opened
+
+
+def _with_lines(about: Note | Warning, opened: Opened) -> Note | Warning | str:
+    """What was noted; where it is about cells of the training file, with their lines."""
+    code, where = getattr(about, "code", None), getattr(about, "values", {}).get("where")
+    if code != "odd_numbers" or where:
+        return about
+    lines = [opened.lines.at(row) for row in getattr(about, "rows", ())]
+    if not lines or None in lines:
+        return about
+    which = "this is line" if len(lines) == 1 else "these are lines"
+    return f"{in_options(about)} In the file, {which} {offenders(lines)}."
 
 
 def task_given(
@@ -149,7 +163,23 @@ def column_remarks(task: Task, training: Training) -> list[Note]:
     columns = columns_from(frame[list(table.names)], kinds, training.null)
     labels = frame[training.label].astype(object).where(frame[training.label].notna(), None)
     decisions = {one.name: one.decision for one in table.report}
-    return column_notes(columns, decisions, labels.tolist())
+    notes = column_notes(columns, decisions, labels.tolist())
+    return [one for one in notes if not _doubted(one, suspects_of(training))]
+
+
+def _doubted(note: Note, suspects: Iterable[tuple[str, str]]) -> bool:
+    """Whether a value that may stand for nothing is doubted already."""
+    if note.code != "maybe_sentinel":
+        return False
+    texts = [text for name, text in suspects if name == note.column]
+    return any(_same_number(text, str(note.values["value"])) for text in texts)
+
+
+def _same_number(first: str, second: str) -> bool:
+    try:
+        return first == second or float(first) == float(second)
+    except ValueError:
+        return False
 
 
 def choices_of(training: Training) -> Choices:

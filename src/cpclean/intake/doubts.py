@@ -24,6 +24,8 @@ _FIRST_DAYS = frozenset(
     .tolist()
 )
 _LEAST_TIMES = 2
+# What nobody measures is named though it is there once.
+_SPEAKING = frozenset(sign * nine for nine in _NINES[2:] for sign in (-1, 1))
 # 0 is far from the others if the nearest of them is at least this share of their median away, and
 # so many times as far as they usually are from each other.
 _FAR, _GAPS = 0.1, 5
@@ -58,20 +60,25 @@ def doubts(columns: Iterable[Column], labels: Any = None) -> list[Note]:
 
 
 def _sentinels(column: Column) -> list[Note]:
-    """Numbers that stand for nothing: far from all the others, and found more than once."""
+    """Numbers that stand for nothing: far from all others, and mostly found more than once."""
     if column.kind not in ("numeric", "date") or column.n_observed < 10:
         return []
     if len(column.values) < column.size:  # of a table in files: what is known of it is less
         return []
-    times, distinct = column.frequencies, column.distinct
-    found: list[tuple[float, int]] = []
-    for value in (distinct[0], distinct[-1], 0.0):
-        others = distinct[distinct != value]
-        often = times.get(float(value), 0)
-        if often < _LEAST_TIMES or len(others) < 5 or any(value == one for one, _ in found):
-            continue
-        if _stands_for_nothing(column.kind, float(value), others):
-            found.append((float(value), often))
+    times, others = column.frequencies, column.distinct
+    found: list[float] = []
+    looking = True
+    while looking:  # behind one of them there may be another
+        looking = False
+        for value in dict.fromkeys((float(others[0]), float(others[-1]), 0.0)):
+            rest, often = others[others != value], times.get(value, 0)
+            speaks = value in _SPEAKING if column.kind == "numeric" else value in _FIRST_DAYS
+            if often < (1 if speaks else _LEAST_TIMES) or len(rest) < 5:
+                continue
+            if len(rest) < len(others) and _stands_for_nothing(column.kind, value, rest):
+                found.append(value)
+                others, looking = rest, True
+                break
     return [
         Note(
             "maybe_sentinel",
@@ -79,11 +86,11 @@ def _sentinels(column: Column) -> list[Note]:
             values={
                 "value": _text(column, value),
                 "cell": f"{column.name}={_text(column, value)}",
-                "count": often,
-                "others": _range(column, column.distinct[column.distinct != value]),
+                "count": times[value],
+                "others": _range(column, others),
             },
         )
-        for value, often in found
+        for value in found
     ]
 
 
