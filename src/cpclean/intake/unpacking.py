@@ -69,9 +69,10 @@ def declared_size(content: bytes, suffix: str) -> int:
             outline = pq.read_metadata(BytesIO(content))
         except (pa.ArrowException, OSError):
             return 0
-        groups = [outline.row_group(one) for one in range(outline.num_row_groups)]
-        n_cells = outline.num_rows * outline.num_columns
-        return max(sum(one.total_byte_size for one in groups), _OF_A_FRAME * n_cells)
+        groups = map(outline.row_group, range(outline.num_row_groups))
+        n_values: int = outline.num_rows * outline.num_columns
+        n_bytes: int = sum(one.total_byte_size for one in groups)
+        return max(n_bytes, _OF_A_FRAME * n_values)
     return 0
 
 
