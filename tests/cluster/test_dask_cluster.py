@@ -1,5 +1,7 @@
 """Everything that can be asked, asked of two processes: bit for bit what one process says."""
 
+import socket
+import time
 from contextlib import contextmanager
 from random import Random
 
@@ -289,10 +291,21 @@ def test_a_bar_shows_how_many_pieces_are_done(local, monkeypatch):
 def test_an_address_where_nobody_answers():
     with pytest.raises(ClusterError, match=r"no Dask scheduler answers at 'tcp://127.0.0.1:9'"):
         connected("tcp://127.0.0.1:9", seconds=1.0)
-    with pytest.raises(ClusterError, match="no Dask scheduler answers at 'nonsense://x'"):
-        connected("nonsense://x", seconds=1.0)
+    for nonsense in ("nonsense://x", "", "tcp://", "http://127.0.0.1:80", "somewhere"):
+        with pytest.raises(ClusterError, match=f"must be the address of .*; got '{nonsense}'"):
+            connected(nonsense, seconds=1.0)
     with pytest.raises(ClusterError, match=r"must be the address of a Dask scheduler.*got int"):
         connected(3)
+
+
+def test_something_else_at_the_address(monkeypatch):
+    monkeypatch.setattr("cpclean.cluster.dask_cluster.GREETING", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as mute:  # it takes calls, and says nothing
+        address = f"tcp://127.0.0.1:{mute.getsockname()[1]}"
+        begun = time.monotonic()
+        with pytest.raises(ClusterError, match=f"no Dask scheduler answers at '{address}'"):
+            connected(address, seconds=0.5)
+        assert time.monotonic() - begun < 20.0  # on a busy machine; it used to wait for ever
 
 
 @pytest.mark.slow

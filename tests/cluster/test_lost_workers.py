@@ -241,6 +241,19 @@ def test_a_worker_with_another_version_is_refused(commands, tmp_path):
         used_once(commands.address)
 
 
+def test_a_worker_with_another_library_is_refused(commands, tmp_path):
+    other = tmp_path / "other"
+    (other / "numba").mkdir(parents=True)
+    (other / "numba" / "__init__.py").write_text("__version__ = '0.1.2'")
+    shutil.copytree(
+        SRC / "cpclean", other / "cpclean", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    commands.start_scheduler()
+    commands.start_worker(other)
+    with pytest.raises(ClusterError, match=r"has numba 0\.1\.2; here it is numba 0\."):
+        used_once(commands.address)
+
+
 def test_a_worker_without_the_package_is_refused(commands, tmp_path):
     commands.start_scheduler()
     empty = tmp_path / "empty"

@@ -10,12 +10,17 @@ from __future__ import annotations
 
 import atexit
 import logging
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Thread
 from typing import Any
 from uuid import uuid4
 from weakref import WeakKeyDictionary
+
+import numba
+import numpy
 
 from cpclean import __version__
 from cpclean.cluster.held import Arrays, Held, Root
@@ -28,15 +33,22 @@ from cpclean.cluster.worker_tasks import (
 from cpclean.errors import ClusterError
 from cpclean.progress_bar import Follow, progress_bar
 
-# Seconds: until an address must have answered; without any worker, before work is given up; before
-# a bar is shown; between two looks at what is done; before the workers are counted again.
-CONNECT, PATIENCE, SHORT, LOOK, COUNTED = 5.0, 60.0, 1.0, 0.5, 5.0
+# Seconds: until an address must have answered, and a client must have given up by itself; without
+# any worker, before work is given up; before a bar is shown; between two looks at what is done;
+# before the workers are counted again.
+CONNECT, GREETING = 5.0, 3.0
+PATIENCE, SHORT, LOOK, COUNTED = 60.0, 1.0, 0.5, 5.0
 # A worker gets the last steps of a value at first, and all of them if it has no value before these.
 RECENT = 4
 # How often a piece is sent again whose workers were lost. (Dask itself tries each four times.)
 ROUNDS = 3
 # Fewer points than this are looked at here: to send them takes longer.
 LEAST = 128
+
+# What workers must have: results are the same bit for bit if the code that computes them is. Of
+# libraries, the first two numbers of a version count.
+_VERSIONS = {"cpclean": __version__, "numpy": numpy.__version__, "numba": numba.__version__}
+_ADDRESS = re.compile(r"((tcp|tls|ucx|ucxx|ws|wss)://)?[^/:\s][^/\s]*:[0-9]{1,5}|inproc://\S+")
 
 # The clusters that this process has reached by their addresses: each call would connect anew.
 _known: dict[str, DaskCluster] = {}
@@ -177,7 +189,7 @@ class DaskCluster:
     def _submitted(self, root: Any, order: bytes) -> Any:
         self.sent += len(order)
         key = f"cpclean-{uuid4().hex}"
-        return self._client.submit(_on_worker, __version__, root, order, key=key, pure=False)
+        return self._client.submit(_on_worker, _VERSIONS, root, order, key=key, pure=False)
 
     def _wait(self, futures: dict[int, Any], done: int, follow: Follow) -> None:
         """Until all futures are finished, failed or cancelled."""
@@ -207,13 +219,13 @@ class DaskCluster:
             )
         return now if since is None else since
 
-    def _opened(self, content: bytes | tuple[str, str]) -> Any:
+    def _opened(self, content: bytes | tuple[str, str, str]) -> Any:
         if isinstance(content, bytes):
             self.received += len(content)
             return unpacked(content)
-        worker, version = content
+        worker, found, wanted = content
         raise ClusterError(
-            f"the worker at {worker} has {version}; here it is cpclean {__version__}.",
+            f"the worker at {worker} has {found}; here it is {wanted}.",
             "Install the same version everywhere: results must not depend on who computes them.",
             field="cluster",
         )
@@ -319,6 +331,12 @@ def connected(
             f"dask.distributed.Client; got {type(where).__name__}.",
             field="cluster",
         )
+    if where != "local" and not _ADDRESS.fullmatch(where):
+        raise ClusterError(
+            f"cluster must be the address of a Dask scheduler, or local; got {where!r}.",
+            "Give the address that dask scheduler prints, such as tcp://10.0.0.5:8786.",
+            field="cluster",
+        )
     client, own = _client(where, seconds)
     for name in ("client", "core", "utils"):  # what goes wrong is said once, by errors
         logging.getLogger(f"distributed.{name}").setLevel(logging.CRITICAL)
@@ -339,35 +357,48 @@ def _client(where: str, seconds: float) -> tuple[Any, list[Any]]:
             "silence_logs": logging.ERROR,
         }
         started = [LocalCluster(threads_per_worker=1, **own)]
-    try:
-        client = Client(started[0] if started else where, timeout=seconds, set_as_default=False)
-    except (OSError, TimeoutError, ValueError) as problem:
+    found: list[Any] = []
+
+    def connect() -> None:
+        try:
+            at = started[0] if started else where
+            found.append(Client(at, timeout=seconds, set_as_default=False))
+        except (OSError, TimeoutError, ValueError) as problem:
+            found.append(problem)
+
+    # Dask waits for ever if something answers that is no scheduler, such as a web server.
+    thread = Thread(target=connect, daemon=True)
+    thread.start()
+    thread.join(None if started else seconds + GREETING)
+    if not found or isinstance(found[0], Exception):
         raise ClusterError(
             f"no Dask scheduler answers at {where!r} within {seconds:.0f} seconds.",
             "Start one (dask scheduler), or give the address that it prints, such as "
             "tcp://10.0.0.5:8786.",
             field="cluster",
-        ) from problem
-    return client, [client, *started]
+        ) from (found[0] if found else None)
+    return found[0], [found[0], *started]
 
 
-def _on_worker(version: str, root: bytes, order: bytes) -> Any:
-    """Run a piece of work; where the package is absent or another one, the worker and what it has.
+def _on_worker(versions: dict[str, str], root: bytes, order: bytes) -> Any:
+    """Run a piece of work; if a package is absent or another one: the worker, what it has, and not.
 
     It is sent as code: a worker that cannot import what it is sent ends without a word.
     """
+    from importlib import import_module
+
     from distributed import get_worker
 
-    try:
-        import cpclean
+    for name, wanted in versions.items():
+        try:
+            found = str(import_module(name).__version__)
+        except ModuleNotFoundError as problem:
+            return get_worker().address, f"no {name} ({problem})", f"{name} {wanted}"
+        if found != wanted and (name == "cpclean" or found.split(".")[:2] != wanted.split(".")[:2]):
+            return get_worker().address, f"{name} {found}", f"{name} {wanted}"
+    from cpclean.cluster.worker_tasks import perform
 
-        if cpclean.__version__ == version:
-            from cpclean.cluster.worker_tasks import perform
-
-            return perform(root, order)
-        return get_worker().address, f"cpclean {cpclean.__version__}"
-    except ModuleNotFoundError as problem:
-        return get_worker().address, f"no cpclean ({problem})"
+    return perform(root, order)
 
 
 _on_worker.__module__ = "__main__"  # which Dask never sends by name

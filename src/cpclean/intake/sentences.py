@@ -397,6 +397,7 @@ _NAMES: dict[str, dict[str, str]] = {
     "kinds": {"terminal": "--kind"},
     "max_exact": {"terminal": "--max-exact"},
     "n_draws": {"terminal": "--draws"},
+    "cluster": {"terminal": "--cluster"},
 }
 # The way out of what these rooms say about a field.
 _WAYS: dict[str, dict[str, str]] = {
