@@ -272,3 +272,18 @@ def test_explicit_domains(files):
     lines = Path("out.csv").read_text().splitlines()
     assert lines[0] == "age[18|30|65],pets,y"
     assert lines[1:3] in (["40,0,no", ",0,yes"], ["40,[0|3],no", "18,0,yes"])
+
+
+def test_texts_that_look_like_formulas(files):
+    """They are texts in a workbook; in text files an apostrophe keeps them so, if it is wanted."""
+    lines = Path("train.csv").read_text().splitlines()
+    at = lines[0].split(",").index("name")
+    first = lines[1].split(",")
+    first[at] = "=1+1"
+    Path("train.csv").write_text("\n".join([lines[0], ",".join(first), *lines[2:]]) + "\n")
+    for out, more in (("a.xlsx", ()), ("a.csv", ()), ("b.csv", ("--spreadsheet",))):
+        assert run("--out", out, *more, said="q\n").exit_code == 0
+    assert pd.read_excel("a.xlsx")["name"][0] == "=1+1"
+    assert Path("a.csv").read_bytes() == Path("train.csv").read_bytes()
+    expected = Path("train.csv").read_text().replace("=1+1", "'=1+1")
+    assert Path("b.csv").read_text() == expected

@@ -83,6 +83,12 @@ if TYPE_CHECKING:
     "leave them as they are]",
 )
 @click.option(
+    "--spreadsheet",
+    is_flag=True,
+    help="In a .csv or .tsv, put an apostrophe before texts that a spreadsheet would take for "
+    "formulas. In .xlsx they are texts anyway.",
+)
+@click.option(
     "--strategy",
     type=click.Choice(STRATEGIES),
     help="What to ask about next. cells: single cells instead of rows.  [default: the one that "
@@ -119,6 +125,7 @@ def clean(
     log: str | None,
     out: str | None,
     fill: str | None,
+    spreadsheet: bool,
     strategy: str | None,
     budget: int | None,
     until: float,
@@ -145,8 +152,9 @@ def clean(
 
     _check_files(training, validation, oracle, exact)
     many = is_many(training.file)
-    if many and (oracle or fill):
-        raise Mistake("--oracle and --fill are about one file; several files are cleaned without.")
+    if many and (oracle or fill or spreadsheet):
+        given = "--oracle" if oracle else "--fill" if fill else "--spreadsheet"
+        raise Mistake(f"{given} is about one file; several files are cleaned without.")
     places = places_of_files(training.file, log, out) if many else _Places.of(training, log, out)
     console = terminal(stderr=as_json)
     opened: Opened | OpenedFiles
@@ -180,7 +188,7 @@ def clean(
         # A table from an earlier run may have answers that have been undone since.
         again = journal.resumed and Path(places.out).exists()
         places = replace(places, named=places.named or again)
-        filling = _Filling(fill, training.prior)
+        filling = _Filling(fill, training.prior, spreadsheet)
         summary = _end(kept.session, opened, places, filling)
         if not as_json:
             _tell(console, kept.session, summary)
@@ -218,10 +226,11 @@ class _Places(Places):
 
 @dataclass(frozen=True)
 class _Filling:
-    """What holes are filled with that nobody answered."""
+    """What holes are filled with that nobody answered, and whether it is for a spreadsheet."""
 
     fill: str | None
     prior: str
+    spreadsheet: bool = False
 
 
 def _check_files(
@@ -344,7 +353,7 @@ def _end(
         opened.write(session.known, written, rough)
     elif written is not None:
         assert not isinstance(opened, OpenedFiles)
-        _write(opened, filled.cells, written)
+        _write(opened, filled.cells, written, filling.spreadsheet)
     if filling.fill and (sources := fill_words(filled, filling.fill, filling.prior)):
         note(f"values of the filled holes: {'; '.join(sources)}.")
     answers = session.answers
@@ -362,14 +371,15 @@ def _end(
     }
 
 
-def _write(opened: Opened, known: KnownCells, out: str) -> None:
+def _write(opened: Opened, known: KnownCells, out: str, spreadsheet: bool) -> None:
     """Write the cleaned table, as the file that it came from if it can be."""
     rows = opened.task.row_names.tolist()
     original, suffix = opened.original, table_suffix(out)
     made = original.cleaned(table_of(opened.task), rows, known, suffix)
     if made.from_text and made.encoding != original.encoding:
         note(f"{original.encoding} lacks some letters of the answers, so {out} is UTF-8.")
-    write_bytes(made.content, out)
+    content = made.for_spreadsheets(original.text, suffix) if spreadsheet else made.content
+    write_bytes(content, out)
 
 
 def _tell(console: Console, session: CleaningSession, summary: dict[str, Any]) -> None:

@@ -8,8 +8,11 @@ from typing import Any
 
 from cpclean.data.table import IncompleteTable
 from cpclean.intake.formats import table_bytes
-from cpclean.intake.textfile import TextFile
+from cpclean.intake.spreadsheets import escaped
+from cpclean.intake.textfile import TextFile, usual_sep
 from cpclean.intake.writing import KnownCells, fits, frame_with, text_with, whole_columns
+
+_TEXTS = (".csv", ".tsv")
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,25 @@ class Cleaned:
     content: bytes
     encoding: str = "utf-8"
     from_text: bool = False
+
+
+    def for_spreadsheets(self, given: TextFile | None, suffix: str) -> bytes:
+        """The same with texts that a spreadsheet would take for formulas escaped, if it is text.
+
+        Parameters
+        ----------
+        given : TextFile or None
+            The file that the table came from.
+        suffix : str
+            Of the file that is made.
+        """
+        if suffix not in _TEXTS:
+            return self.content
+        sep = usual_sep(suffix)
+        if self.from_text and given is not None and given.suffix == suffix:
+            sep = given.sep
+        encoding = self.encoding or "utf-8"
+        return escaped(TextFile(self.content, sep, encoding, suffix=suffix)).content
 
 
 @dataclass(frozen=True)

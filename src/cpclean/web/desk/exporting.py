@@ -21,8 +21,6 @@ from cpclean.errors import CPCleanError
 from cpclean.intake.cleaned import Original
 from cpclean.intake.cleaned_files import KnownOfFiles, zipped
 from cpclean.intake.file_lines import FileLines
-from cpclean.intake.spreadsheets import escaped
-from cpclean.intake.textfile import TextFile
 from cpclean.intake.writing import as_pandas
 from cpclean.projects.project import Project
 from cpclean.storage.events import Event
@@ -96,13 +94,7 @@ def table_bytes(
         original = Original(frame, project.text, isinstance(given, DomainTable))
     known = filled_cells(session, project.table, numbers, fill, given).cells
     made = original.cleaned(project.table, numbers, known, suffix)
-    if not spreadsheet or suffix not in _TEXTS:
-        return made.content
-    given_text, sep = project.text, "\t" if suffix == ".tsv" else ","
-    if made.from_text and given_text is not None and given_text.suffix == suffix:
-        sep = given_text.sep
-    encoding = made.encoding or "utf-8"
-    return escaped(TextFile(made.content, sep, encoding, suffix=suffix)).content
+    return made.for_spreadsheets(project.text, suffix) if spreadsheet else made.content
 
 
 def as_file(name: str) -> dict[str, str]:
