@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import re
 from datetime import datetime
 from pathlib import Path
 
@@ -457,3 +458,15 @@ def test_rows_that_were_held_out_are_named_as_in_the_file(files, desk_over):
     given = ("held.csv", "--label", "y", "--val", "val.csv", "--storage", "v.db", "--drop", "key")
     other = desk_over(served(*given))
     assert {(one.title, one.line) for one in other.predictions().predictions} == {("", None)}
+
+
+def test_what_was_held_out_and_why_stays_readable(files, desk_over):
+    desk = desk_over(served("train.csv", *OPTIONS[:-2], "--val-share", "0.25"))
+    (said,) = [one for one in desk.project.settings.about["notes"] if "held out" in one]
+    assert re.match(r"\d rows are held out to be predicted; ", said)
+    assert "about 25% of the rows of each label, chosen at random, because no file" in said
+    assert not any(
+        "held out" in one
+        for one in (served("train.csv", *OPTIONS, "--storage", "v.db").project().settings.about)
+        .get("notes", [])
+    )  # fmt: skip

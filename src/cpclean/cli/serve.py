@@ -424,10 +424,12 @@ def _project(training: Training, validation: Validation, how: dict[str, Any]) ->
     from cpclean.cli.sessions import tell_completions, tell_draws
     from cpclean.cli.tasks import files_given, model_of, open_given
     from cpclean.projects.project import Project, Settings
+    from cpclean.web.pages.drafting import kept_notes
 
     if not training.label:
         raise Mistake("name the label column with --label.")
     text = files = None
+    notes: dict[str, list[str]] = {}
     with working("Reading"):
         if is_many(training.file):
             many = files_given(training, validation, lasting=True)
@@ -435,12 +437,14 @@ def _project(training: Training, validation: Validation, how: dict[str, Any]) ->
         else:
             opened = open_given(training, validation, compared=True)
             task, text = opened.task, opened.original.text
+            notes = kept_notes(opened.notes, 100 * validation.val_share)
         tell_draws(task, training)
         tell_completions(task)
     about = {
         "file": os.path.basename(training.file.rstrip("/")),
         "repairs": training.repairs,
         "prior": training.prior,
+        **notes,
     }
     settings = Settings(model_of(task, training), random_state=validation.seed, about=about, **how)
     return Project.make(task, settings, text=text, files=files)

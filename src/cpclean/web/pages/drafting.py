@@ -97,7 +97,7 @@ def look(draft: Draft, form: SetupForm, files: Files | None = None) -> FileLook:
     ]
     shown.sort(key=lambda one: (one.dropped, not one.holes))  # what people have to look at first
     said_of_rows = _row_notes(frame, files, tidying, form)
-    words = [sentence(said(one, "page")) for one in (*said_of_rows, *notes, *others)]
+    words = [_words(one, form.share) for one in (*said_of_rows, *notes, *others)]
     return FileLook(
         [column.name for column in columns],
         choices.label,
@@ -201,10 +201,30 @@ def _are_days(column: Column) -> bool:
     )
 
 
-def kept_notes(words: Iterable[str]) -> dict[str, list[str]]:
-    """What was said about the table when it was opened, for the `about` of its project."""
-    kept = [sentence(one)[:LONGEST_NOTE] for one in words][:MOST_NOTES]
+def kept_notes(notes: Iterable[Remark], share: float | str) -> dict[str, list[str]]:
+    """What was said about the table when it was opened, for the `about` of its project.
+
+    Parameters
+    ----------
+    notes : iterable of notes
+    share : float or str
+        The percentage of the rows that was to be held out, if any was.
+    """
+    kept = [_words(one, share)[:LONGEST_NOTE] for one in notes][:MOST_NOTES]
     return {"notes": kept} if kept else {}
+
+
+def _words(note: Remark, share: float | str) -> str:
+    """A note in words; of rows that are held out, also why."""
+    words = sentence(said(note, "page"))
+    if not isinstance(note, Note) or note.code != "held_out":
+        return words
+    of = f"{share:g}" if isinstance(share, float) else share
+    return (
+        f"{words} They are about {of}% of the rows of each label, chosen at random, because no "
+        "file of rows to predict was given. They are not learnt from, and nobody is asked about "
+        "their holes."
+    )
 
 
 # -- building --------------------------------------------------------------------------------------
@@ -227,7 +247,7 @@ def project_of(draft: Draft, form: SetupForm, files: Files | None = None) -> Pro
         "file": draft.name,
         "repairs": choices.repairs if isinstance(choices.repairs, str) else None,
         "prior": choices.prior,
-        **kept_notes(said(one, "page") for one in opened.notes),
+        **kept_notes(opened.notes, form.share),
         **naming(form.named_by.split(","), form.link, names),
         **chosen_image(form.image, names, None),  # files of the table's folder are not uploaded
     }
