@@ -79,7 +79,7 @@ def progress_bar(
         TimeRemainingColumn(),
     )
     where = console or Console(stderr=True)
-    with Progress(*columns, console=where, transient=transient) as bar:
+    with _others_paused(), Progress(*columns, console=where, transient=transient) as bar:
         watched = bar.add_task(escape(words), total=total)
 
         def follow(done: int, words: str | None = None) -> None:
@@ -87,6 +87,41 @@ def progress_bar(
             bar.update(watched, completed=done, description=described)
 
         yield follow
+
+
+class Paused(Protocol):
+    """Something that is drawn on the terminal over and over."""
+
+    def start(self) -> None:
+        """Draw it."""
+
+    def stop(self) -> None:
+        """Draw it no more."""
+
+
+_drawn: list[Paused] = []
+
+
+@contextmanager
+def beneath_bars(drawn: Paused) -> Iterator[None]:
+    """Pause what is drawn meanwhile whenever a bar is shown: both would be in the same line."""
+    _drawn.append(drawn)
+    try:
+        yield
+    finally:
+        _drawn.remove(drawn)
+
+
+@contextmanager
+def _others_paused() -> Iterator[None]:
+    paused = list(_drawn)
+    for one in paused:
+        one.stop()
+    try:
+        yield
+    finally:
+        for one in paused:
+            one.start()
 
 
 def _told(listener: Callable[[str, float], None], total: int, words: str) -> Follow:

@@ -1,11 +1,14 @@
 """The commands with --cluster, and tables of files that workers read."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from waiting import PATIENCE
 
 from cpclean import CertainKNeighborsClassifier, CleaningSession, StreamedTable
 from cpclean.cli import main
@@ -78,3 +81,31 @@ def test_a_session_over_files_is_the_same(local, table, tmp_path):
         here.tell(**question.answer(0))
         there.tell(**question.answer(0))
         assert there.certain_share == here.certain_share
+
+
+_INTERRUPTED = """
+import os, signal, sys, time
+from threading import Thread
+from cpclean.cli import main
+from cpclean.cluster import dask_cluster
+
+def interrupt():  # as a terminal does, all processes at once
+    while not dask_cluster._known:
+        time.sleep(0.05)
+    os.killpg(0, signal.SIGINT)
+
+Thread(target=interrupt, daemon=True).start()
+main()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs groups of processes")
+def test_an_interrupt_ends_workers_without_a_word(tmp_path, table):
+    words = ["check", "train.csv", "--label", "label", "--space", "plain", "--cluster", "local"]
+    done = subprocess.run(
+        [sys.executable, "-c", _INTERRUPTED, *words],
+        cwd=tmp_path, capture_output=True, text=True, start_new_session=True, timeout=PATIENCE,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 130, done.stderr
+    assert done.stderr == "Interrupted.\n"

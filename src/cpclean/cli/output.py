@@ -57,7 +57,9 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
         return
     from rich.markup import escape
 
-    with console.status(f"{escape(what)} ...") as status:
+    from cpclean.progress_bar import beneath_bars
+
+    with console.status(f"{escape(what)} ...") as status, beneath_bars(status):
         yield lambda text: status.update(f"{escape(text)} ...")
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import atexit
 import logging
 import re
+import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -356,7 +357,8 @@ def _client(where: str, seconds: float) -> tuple[Any, list[Any]]:
             "dashboard_address": "127.0.0.1:0",
             "silence_logs": logging.ERROR,
         }
-        started = [LocalCluster(threads_per_worker=1, **own)]
+        with _without_interrupts():
+            started = [LocalCluster(threads_per_worker=1, **own)]
     found: list[Any] = []
 
     def connect() -> None:
@@ -378,6 +380,25 @@ def _client(where: str, seconds: float) -> tuple[Any, list[Any]]:
             field="cluster",
         ) from (found[0] if found else None)
     return found[0], [found[0], *started]
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Processes that are started meanwhile are not ended by Ctrl-C, but by this process.
+
+    A terminal sends it to all of them, and each would print where it was.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # to start it would let signals through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)  # Ctrl-C comes now, if there was one
 
 
 def _on_worker(versions: dict[str, str], root: bytes, order: bytes) -> Any:
