@@ -49,6 +49,13 @@ def test_separators_are_those_of_the_name(suffix: str, sep: str) -> None:
     assert file.text(None) == TextFile(content, sep, suffix=suffix.removesuffix(".gz"))
 
 
+@pytest.mark.parametrize("name", ["train.csv.bz2", "Train.CSV.ZIP", "all.tar.gz"])
+def test_a_file_that_has_to_be_unpacked(name: str, tmp_path: Path) -> None:
+    told = r"packed in a way that is not read here\. Unpack it first, or pack it by gzip\.$"
+    with pytest.raises(IntakeError, match=told):
+        SourceFile.at(str(tmp_path / name)).read()
+
+
 def test_a_name_that_people_know(tmp_path: Path) -> None:
     with pytest.raises(IntakeError, match=r"^there is no file 'mine\.csv'; the current folder is"):
         SourceFile.at(str(tmp_path / "x.csv"), "mine.csv").read()

@@ -244,7 +244,8 @@ def _print(
         f"{facts.rows:,} training rows, {facts.rows_with_holes:,} with holes; {cells} "
         f"missing: {worlds}."
     )
-    if facts.points_with_holes or facts.until_sure:  # otherwise, that is said already
+    said = facts.certain_share == 1 or not (facts.points_with_holes or facts.until_sure)
+    if not said:
         console.print(f"{facts.standing}.")
     if accuracies:
         each = [f"{percent(one)} in the {space} space" for space, one in accuracies.items()]

@@ -116,7 +116,10 @@ def _text(column: Column, value: float) -> str:
 
 
 def _range(column: Column, others: Any) -> str:
-    return f"{_text(column, float(others[0]))} to {_text(column, float(others[-1]))}"
+    low, high = float(others[0]), float(others[-1])
+    if column.kind == "date":
+        return f"{_text(column, low)} to {_text(column, high)}"
+    return f"{low:.6g} to {high:.6g}"
 
 
 def _spellings(column: Column) -> list[Note]:

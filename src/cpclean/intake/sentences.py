@@ -23,6 +23,9 @@ _FILES = {
     "no_address": everywhere("{file} cannot be fetched: {reason}."),
     "directory": everywhere("{file} is a directory; name a file in it."),
     "suffix": everywhere("path must name a {usable}; got {file}.", f"{_SAVE}."),
+    "packed": everywhere(
+        "{file} is packed in a way that is not read here.", "Unpack it first, or pack it by gzip."
+    ),
     "empty": everywhere("{file} is empty: a table needs column names and rows."),
     "bomb": everywhere(
         "{file} unpacks to more than {limit}.",

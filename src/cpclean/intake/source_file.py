@@ -17,6 +17,8 @@ from cpclean.intake.sentences import refusal
 from cpclean.intake.textfile import TextFile, text_suffix, usual_sep
 from cpclean.intake.unpacking import TooLarge, declared_size, unpacked
 
+# Endings of files that have to be unpacked before they can be read here.
+PACKED = (".bz2", ".xz", ".zst", ".zip", ".7z", ".tar", ".tgz", ".tar.gz")
 # What separates cells where a comma does not, as it is typed in a shell.
 _SIGNS = {";": "';'", "\t": "tab", "|": "'|'"}
 _LONGEST_LINE = 2**16
@@ -79,6 +81,8 @@ class SourceFile:
         """The bytes of the file."""
         if not self.suffix:
             usable = f"{', '.join(SUFFIXES)} file"
+            if self.called.strip("'\"").lower().endswith(PACKED):
+                raise refusal("packed", file=self.called)
             raise refusal("suffix", file=self.called, usable=usable)
         content, most = self.fetched(), self.most_unpacked
         if most is not None and declared_size(content, self.suffix) > most:
