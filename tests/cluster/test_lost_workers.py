@@ -13,12 +13,12 @@ from cleaning.small import problem
 from cluster.pieces import plus, slowly
 from cluster.test_dask_cluster import many_points
 from house import SRC
-from waiting import PATIENCE
+from waiting import PATIENCE, until
 
 from cpclean import CleaningSession, StreamedTable, __version__, world_shares
 from cpclean.cluster.dask_cluster import DaskCluster, connected
 from cpclean.cluster.held import Held
-from cpclean.errors import ClusterError
+from cpclean.errors import ClusterError, TableError
 from cpclean.queries.near_scan import gather
 
 pytestmark = pytest.mark.slow
@@ -152,6 +152,30 @@ def test_the_scheduler_is_killed_and_the_session_goes_on_with_another(commands):
     assert session.certain.tolist() == again.certain.tolist()
 
 
+def test_all_workers_are_killed_within_a_step_twice_in_a_row(commands):
+    data, _, k = problem(21)
+    points = many_points(data, 200)
+    cluster = reached(commands, 2)
+    session = CleaningSession(data, points, k, cluster=cluster)
+    here = CleaningSession(data, points, k)
+    for _ in range(2):
+        question = session.ask()
+        assert (question.row, question.gain) == (here.ask().row, here.ask().gain)
+        for worker in commands.workers:
+            os.kill(worker.pid, signal.SIGSTOP)  # a step that has begun cannot end
+        before = cluster.sent
+        result = in_background(lambda row=question.row: session.tell(row, candidate=0))
+        until(lambda before=before: cluster.sent > before)
+        commands.kill_workers()
+        commands.start_worker()
+        commands.start_worker()
+        told, own = result(), here.tell(question.row, candidate=0)
+        assert (told.settled, told.certain_share) == (own.settled, own.certain_share)
+        assert session.answers == here.answers
+    assert session.certain.tolist() == here.certain.tolist()
+    assert session.gains().tolist() == here.gains().tolist()
+
+
 def test_workers_are_killed_again_and_again_during_a_session(commands):
     data, _, k = problem(21)
     points = many_points(data, 200)
@@ -206,6 +230,35 @@ def test_workers_are_killed_while_they_read_files(commands, tmp_path):
         there = result()
         assert there.rows_kept.tolist() == here.rows_kept.tolist()
         assert np.array_equal(there.dataset.arrays.values, here.dataset.arrays.values)
+
+
+def test_everything_is_killed_while_workers_read_files(commands, tmp_path):
+    pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 50, (4_000, 3)).astype(float), columns=list("abc"))
+    frame["y"] = rng.integers(0, 2, 4_000)
+    frame.to_parquet(tmp_path / "a.parquet", row_group_size=500)
+    table = StreamedTable(tmp_path, label="y")
+    points = table.points(frame.drop(columns="y").iloc[:50])
+    here, cluster = gather(table, points), reached(commands, 1)
+    os.kill(commands.workers[0].pid, signal.SIGSTOP)
+    before = cluster.sent
+    result = in_background(lambda: gather(table, points, cluster=cluster))
+    until(lambda: cluster.sent > before)
+    os.kill(commands.scheduler.pid, signal.SIGKILL)
+    commands.scheduler.wait()
+    commands.kill_workers()
+    with pytest.raises(ClusterError, match=r"does not answer any more.*Start the scheduler again"):
+        result()
+    commands.start_scheduler(port=int(commands.address.rpartition(":")[2]))
+    commands.start_worker()
+    there = gather(table, points, cluster=cluster)  # the same call goes on
+    assert there.rows_kept.tolist() == here.rows_kept.tolist()
+    content = bytearray((tmp_path / "a.parquet").read_bytes())
+    content[8:400] = b"\xff" * 392
+    (tmp_path / "a.parquet").write_bytes(content)
+    with pytest.raises(TableError, match=r"row group 0 of file .* cannot be read"):
+        gather(table, points, cluster=cluster)  # as a worker says it
 
 
 def test_two_clients_share_a_cluster(commands):
