@@ -107,6 +107,7 @@ def _measure_large(run: Run, cluster: DaskCluster, client: Any) -> None:
             met=None if run.quick else best[0] < best[1],
         )
     )
+    _add(run, "the same, CPU in all", on, here, there, CPU)
     run.report.check(f"{on}: questions", here[0].found == there[0].found, "the same rows")
 
 
