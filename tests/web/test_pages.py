@@ -370,17 +370,20 @@ def test_choices_say_nothing_about_likelihood(site: TestClient) -> None:
         assert "settles" not in main
 
 
-def test_the_same_name_in_two_browsers_overwrites_nothing(site: TestClient) -> None:
+@pytest.mark.parametrize("at_once", [False, True])
+def test_the_same_name_in_two_browsers_overwrites_nothing(site: TestClient, at_once: bool) -> None:
     row = single(site)
     one, other = (fields(site.get(f"/question?row={row}").text) for _ in range(2))
     assert site.post("/answer", data={**one, "value-0": "41"}).status_code == 303
-    desk_of(site).ready()
+    if not at_once:  # else before the engine has looked at the first
+        desk_of(site).ready()
     refused = site.post("/answer", data={**other, "value-0": "52"})
     assert refused.status_code == 422
     assert "or you in another window, has answered this row in the meantime" in refused.text
     assert len(desk_of(site).storage.events()) == 1
     again = {**fields(refused.text), "value-0": "52"}
     assert site.post("/answer", data=again).status_code == 303
+    assert [one.kind for one in desk_of(site).storage.events()] == ["answer", "correction"]
 
 
 # -- looking ---------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from copy import copy
@@ -27,6 +28,8 @@ from cpclean.web.desk.views import AnsweredView
 
 # Larger numbers of candidates are saved as values; also the largest that JavaScript has exactly.
 MOST_STORED = 2**53
+# How long an answer waits until it is known what somebody else has just said about the row.
+CATCH_UP_SECONDS = 5.0
 
 
 class TakingIn:
@@ -133,6 +136,7 @@ class TakingIn:
 
     def overtaken(self, who: str, row: int, request_id: str, seen: int | None = None) -> str | None:
         """As `Desk.overtaken`."""
+        self._catch_up(row, request_id)
         now = self._engine.now
         state = None if now is None else now.ledger.rows.get(row)
         if now is None or state is None or request_id in now.by_request:
@@ -144,6 +148,21 @@ class TakingIn:
             return None
         mine = decided.who == who and (seen is None or decided.number <= seen)
         return None if mine else settled_text(now, state)
+
+    def _catch_up(self, row: int, request_id: str) -> None:
+        """Wait for the engine if an event about a row has come that it does not know yet."""
+        now = self._engine.now
+        fresh = [] if now is None else self._storage.events(after=len(now.events))
+        last = max((one.number for one in fresh if one.row == row), default=0)
+        if not last or any(one.request_id == request_id for one in fresh):
+            return
+        self._engine.wake()
+        end = time.monotonic() + CATCH_UP_SECONDS
+        while time.monotonic() < end:
+            now = self._engine.now
+            if now is not None and len(now.events) >= last:
+                return
+            self._engine.wait(self._engine.version, 0.1)
 
     # -- what an answer means ----------------------------------------------------------------
 
