@@ -36,7 +36,8 @@ def test_json_has_the_facts_the_columns_and_advice(files):
     found = json.loads(result.stdout)
     train, _, val = frames()
     table = IncompleteTable(train, label="y")
-    session = CleaningSession(table, val, y_val=val["y"])
+    asking = {"strategy": "roots", "gains_by": "uniform"}  # as `clean` asks
+    session = CleaningSession(table, val, y_val=val["y"], **asking)
     facts = summary(session)
     rows = list(facts.first_rows)
     lines = [row + 2 for row in rows]
@@ -45,6 +46,15 @@ def test_json_has_the_facts_the_columns_and_advice(files):
     assert found["columns"] == [one.__dict__ for one in effects]
     assert all(isinstance(sentence, str) for sentence in found["advice"])
     assert found["advice"]
+
+
+def test_the_first_row_is_the_one_that_clean_asks_about(files):
+    first = json.loads(inspected(files, "--json").stdout)["table"]["first_rows"][0]
+    given = (files["train"], "--label", "y", "--val", files["val"])
+    ranked = json.loads(run("rank", *given, "--format", "json").stdout)
+    assert ranked[0]["row"] == first
+    asked = run("clean", *given, input="q\n").stdout
+    assert f"Row {first}" in asked
 
 
 def test_a_sample_of_predictions_is_told(files, monkeypatch):

@@ -21,7 +21,13 @@ from cpclean.cli.options import (
     validation_options,
 )
 from cpclean.cli.output import drawn, print_text, terminal, working
-from cpclean.cli.sessions import open_session, table_of, tell_completions, tell_draws
+from cpclean.cli.sessions import (
+    WayOfAsking,
+    open_session,
+    table_of,
+    tell_completions,
+    tell_draws,
+)
 from cpclean.cli.tasks import column_remarks, files_given, model_of, open_given
 from cpclean.errors import offenders
 
@@ -120,7 +126,8 @@ def looked_at(
     from cpclean.analysis.predictions import Predictions
     from cpclean.analysis.summary import summary
 
-    session = open_session(task, training, sure=sure)
+    # What `clean` would ask about first, and not what another strategy would.
+    session = open_session(task, training, **asdict(WayOfAsking.of(sure, None)))
     facts = summary(session)
     rows = task.row_names[list(facts.first_rows)].tolist()
     found = [] if lines is None else [lines.at(row) for row in rows]
