@@ -45,3 +45,15 @@ def test_no_step_without_holes() -> None:
 def test_a_column_that_says_the_label_comes_first() -> None:
     said = next_step(replace(FACTS, certain=50, settled=50), [DECIDES], ["chapter"])
     assert said == "Cheapest next step: find out whether 'chapter' is known before the label is."
+
+
+@pytest.mark.parametrize(("boosting", "answers"), [(0.9, True), (0.51, False), (0.3, False)])
+def test_nobody_answers_for_a_table_that_no_model_can_use(boosting: float, answers: bool) -> None:
+    others = {"gradient boosting on NaN": boosting, "15-NN, SimpleImputer": 0.4}
+    said = next_step(replace(FACTS, accuracy=0.5), [DECIDES], beside=others)
+    assert said is not None
+    assert ("give these 4 answers" in said) == answers
+    assert ("no model here does better than always predicting the most" in said) != answers
+    useful = next_step(FACTS, [DECIDES], beside=others)  # where cpclean itself is right
+    assert useful is not None
+    assert "give these 4 answers" in useful

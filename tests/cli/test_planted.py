@@ -89,6 +89,7 @@ def test_the_last_word_is_the_cheapest_next_step(told):
     steps = {kind: found["advice"][-1] for kind, found in told.items()}
     assert all(one.startswith("Cheapest next step: ") for one in steps.values()), steps
     assert "look for columns that say more" not in steps["decides"]
+    assert "look for columns that say more" in steps["useless"], "nobody looks up a useless column"
 
 
 def cause_of_death() -> pd.DataFrame:

@@ -241,7 +241,7 @@ def _advice(session: CleaningSession, effects: Sequence[ColumnEffect], scope: Sc
     if (names := scope.row_names) is not None:
         found = replace(found, first_rows=tuple(names[row] for row in found.first_rows))
     aside = scope.aside
-    step = next_step(found, effects, aside.telling)
+    step = next_step(found, effects, aside.telling, aside.beside)
     return [*advice(found, effects, aside.beside), *aside.remarks, *([step] if step else [])]
 
 

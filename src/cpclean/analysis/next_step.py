@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from cpclean.analysis.advice import (
+    HARDLY,
     MOST,
     WORTH_IT,
     best_column,
@@ -18,7 +19,10 @@ from cpclean.analysis.summary import Summary
 
 
 def next_step(
-    facts: Summary, effects: Sequence[ColumnEffect] = (), telling: Sequence[str] = ()
+    facts: Summary,
+    effects: Sequence[ColumnEffect] = (),
+    telling: Sequence[str] = (),
+    beside: Mapping[str, float] | None = None,
 ) -> str | None:
     """The cheapest next step; None for a table without holes.
 
@@ -29,6 +33,8 @@ def next_step(
         For the same table and validation points.
     telling : sequence of str, optional
         Columns that say the label by themselves, by their values or by being missing.
+    beside : dict from name to accuracy, optional
+        Of other models on the same rows.
     """
     step = "Cheapest next step: "
     if telling:
@@ -38,6 +44,11 @@ def next_step(
         return None
     if says_little(facts) and not could_say_more(facts):
         return f"{step}look for columns that say more about the label; no answer can do that."
+    if says_little(facts) and beside and not _beats_most_frequent(facts, max(beside.values())):
+        return (
+            f"{step}look for columns that say more about the label; no model here does better than "
+            "always predicting the most frequent one, and answers may not change that."
+        )
     if facts.settled == facts.points:
         return f"{step}none; use the table as it is."
     level = level_words(facts.sure_level)
@@ -58,3 +69,7 @@ def next_step(
         f"{step}narrow down what a hole might hold, or use another model; answers one by one take "
         "long here."
     )
+
+
+def _beats_most_frequent(facts: Summary, accuracy: float) -> bool:
+    return facts.majority is None or accuracy >= facts.majority + HARDLY

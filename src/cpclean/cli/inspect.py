@@ -101,7 +101,7 @@ def inspect(
     effects = effects_of(task, training, samples or samples_for(task), validation.seed, level)
     remarks = remarks_on(opened, training)
     said = advice(facts, effects, others)
-    step = next_step(facts, effects, telling(remarks))
+    step = next_step(facts, effects, telling(remarks), others)
     last = [step] if step else []
     if as_json:
         everything = {
