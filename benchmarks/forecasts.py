@@ -1,9 +1,10 @@
 """How often the forecast of the page is right: its range of answers against what then happens.
 
-``python -m benchmarks.forecasts [--data-dir FOLDER] [--sessions N]`` simulates sessions as the page
-runs them, over other points each time, and prints how often the number of answers until all points
-are certain, or 0.95 sure, was in the range that was forecast: at the start, and after a third of
-the answers. Answers come from the truth (the candidate that is nearest to it), not from the prior.
+``python -m benchmarks.forecasts [--data-dir FOLDER] [--sessions N] [--first SEED]`` simulates
+sessions as the page runs them, over other points each time, and prints how often the number of
+answers until all points are certain, or 0.95 sure, was in the range that was forecast: at the
+start, and after a third of the answers. Answers come from the truth (the candidate that is nearest
+to it), not from the prior.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ from cpclean.web.desk.engine import RUNS
 N_POINTS = 30
 
 
-def cases(folder: Path | None, n_sessions: int) -> Iterator[tuple[str, int, Space]]:
+def cases(folder: Path | None, seeds: range) -> Iterator[tuple[str, int, Space]]:
     """Tables, seeds and spaces: generated ones, and published ones if their folder is there."""
     for name in GENERATED:
-        for seed in range(n_sessions):
+        for seed in seeds:
             yield name, seed, fresh_space(generated_table(name), "important", seed, QUICK)
     for name in ("Supreme", "Bank") if folder is not None else ():
         space = load_space(folder / "spaces" / name / PUBLISHED[name])
-        for seed in range(n_sessions):
+        for seed in seeds:
             yield name, seed, space
 
 
@@ -67,12 +68,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data-dir", type=Path)
     parser.add_argument("--sessions", type=int, default=10)
+    parser.add_argument("--first", type=int, default=0, help="the seed of the first session")
     given = parser.parse_args()
+    seeds = range(given.first, given.first + given.sessions)
     seen: dict[tuple[str, float | None], list[tuple[int, int, int]]] = {}
-    for name, seed, space in cases(given.data_dir, given.sessions):
+    for name, seed, space in cases(given.data_dir, seeds):
         for sure in (None, 0.95):
             seen.setdefault((name, sure), []).extend(outcome(space, seed, sure))
-        if seed + 1 == given.sessions:
+        if seed == seeds[-1]:
             for sure in (None, 0.95):
                 print(_line(name, sure, seen[name, sure]), flush=True)
     hits = [low <= took <= high for found in seen.values() for low, high, took in found]

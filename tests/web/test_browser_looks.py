@@ -76,6 +76,9 @@ class Looker:
         wide = page.evaluate("document.documentElement.scrollWidth")
         if wide > self.width:
             self.complaints.append(f"{name} is {wide} pixels wide")
+        heights = "[...document.querySelectorAll('.top nav a')].map(one => one.offsetHeight)"
+        if max(page.evaluate(heights), default=0) > 64:
+            self.complaints.append(f"{name} has a name of a page in two lines")
         if self._folder is not None:
             page.screenshot(path=self._folder / f"{name}-{self._name}.png", full_page=True)
 

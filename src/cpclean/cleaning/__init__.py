@@ -8,7 +8,7 @@
     question, costs        a question and its reasons; all questions, and what they cost
     strategies, settings   which question comes first; when to stop
     answers, state         the log of answers; what is known after them
-    earlier                back to an earlier state; a space learnt anew
+    earlier, resuming      back to an earlier state, a space learnt anew; a long log at once
     subject, known_cells   raw values of a table or vectors of a dataset, to and from the space
     known, row_candidates  what is known about a row; what it can still be, cell by cell
     board, point_gains     the validation points after every answer, and their gains, one by one

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from cpclean.cleaning.answers import Entry
-from cpclean.cleaning.board import Board
+from cpclean.cleaning.board import Board, Change
 from cpclean.cleaning.known import Known
 
 
@@ -65,3 +66,20 @@ class State:
     @property
     def history(self) -> list[Record]:
         return [record for record in self.records if record is not None]
+
+
+def record_of(
+    board: Board, row: int, kind: str, start: float, gain: float = 0.0, change: Change | None = None
+) -> Record:
+    """The record of an answer that a board has taken in since `start`."""
+    return Record(
+        row,
+        gain,
+        board.certain_share,
+        board.mean_entropy,
+        time.perf_counter() - start,
+        kind,
+        0 if change is None else len(change.settled),
+        () if change is None else tuple(change.unsettled.tolist()),
+        board.settled_share,
+    )

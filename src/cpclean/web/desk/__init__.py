@@ -7,7 +7,7 @@
     presence, notifying        who is here; a message when the target is reached
     engine, details            what is computed ahead; what a question shows
     why_asked                  why a row is asked about, in words
-    sure_shares                what was sure after earlier answers
+    sure_shares, recalling     what was sure after earlier answers; what each of them did
     column_looks               what each column would settle
     trying                     trials on the complete rows, when somebody asks for them
     project_rows, listing      the rows with holes; the list of them

@@ -40,6 +40,7 @@ from cpclean.storage.following import Follower
 from cpclean.storage.ledger import Book, Ledger
 from cpclean.web.desk.column_looks import ColumnLooks
 from cpclean.web.desk.details import Detail, detail_of
+from cpclean.web.desk.recalling import Recalling
 from cpclean.web.desk.sure_shares import SureShares
 
 AHEAD = 24  # questions that are worked out ahead
@@ -132,6 +133,7 @@ class Engine:
         self._changed = Condition()
         self._news, self._stopping = Event(), Event()
         self._following = False
+        self._recalling: Recalling | None = None
         self._looked = 0.0  # when the log was last looked at
         self._events: list[LogEvent] = []
         self._by_request: dict[str, LogEvent] = {}
@@ -225,7 +227,7 @@ class Engine:
         while not self._stopping.is_set():
             start = time.perf_counter()
             try:
-                busy = self._catch_up() or self._work_ahead()
+                busy = self._catch_up() or self._recall() or self._work_ahead()
                 self._tell_trouble(None)
             except (StorageError, ClusterError) as problem:
                 self._tell_trouble(str(problem))
@@ -290,6 +292,9 @@ class Engine:
             self._start = session.view
             follower = Follower(session)
         follower.follow(ledger.log)
+        if follower.resumed:
+            session = self._project.session(cluster=self._cluster)
+            self._recalling = Recalling(session, ledger.log, self._stopping, self.wake)
         if follower.aside:
             aside = {ledger.numbers[place]: why for place, why in follower.aside.items()}
             ledger = replace(ledger, left_out={**ledger.left_out, **aside})
@@ -301,6 +306,16 @@ class Engine:
         self._events = events
         self._stand(ledger, follower.session)
         self._follower = follower
+
+    def _recall(self) -> bool:
+        """Take over what the answers of a long log did, once that is worked out."""
+        found = None if self._recalling is None else self._recalling.found
+        if found is None or self._follower is None or self.now is None:
+            return False
+        self._recalling = None
+        self._follower.session.recall(found)
+        self._stand(self.now.ledger, self._follower.session)
+        return True
 
     def _is_more(self) -> bool:
         return self._storage.last() > len(self._events)

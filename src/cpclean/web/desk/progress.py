@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from statistics import median
 
@@ -40,7 +41,7 @@ def progress_of(engine: Engine, project: Project) -> ProgressView:
         rows_total=data.n_dirty_in_all,
         rows_left=data.n_dirty_in_all - len(data.dirty_rows) + len(view.open_rows),
         **standing.numbers,
-        curve=_curve([now.start_shares[1], *(one.settled_share for one in view.history)]),
+        curve=_settled_curve(now),
         expected=_ahead(outlook, outlook.mean) if outlook else [],
         low=_ahead(outlook, outlook.low) if outlook else [],
         high=_ahead(outlook, outlook.high) if outlook else [],
@@ -69,17 +70,26 @@ def progress_of(engine: Engine, project: Project) -> ProgressView:
 
 
 def _certain_curve(now: Now) -> list[tuple[int, float]]:
-    return _curve([now.start_shares[0], *(one.certain_share for one in now.view.history)])
+    shares = [now.start_shares[0], *(one.certain_share for one in now.view.history)]
+    return _curve(shares, now.view.certain_share)
+
+
+def _settled_curve(now: Now) -> list[tuple[int, float]]:
+    shares = [now.start_shares[1], *(one.settled_share for one in now.view.history)]
+    return _curve(shares, now.view.settled_share)
 
 
 def _sure_curve(engine: Engine, now: Now) -> list[tuple[int, float]]:
     if now.view.sure is not None:
-        return _curve([now.start_shares[1], *(one.settled_share for one in now.view.history)])
+        return _settled_curve(now)
     return engine.sure_shares.curve(now.view)
 
 
-def _curve(shares: list[float]) -> list[tuple[int, float]]:
-    return [(place, shares[place]) for place in thinned(len(shares), MOST_SHOWN)]
+def _curve(shares: list[float], last: float) -> list[tuple[int, float]]:
+    """The shares by the number of answers, as far as they are known; the last one always is."""
+    shares = [*shares[:-1], last] if len(shares) > 1 else shares
+    places = thinned(len(shares), MOST_SHOWN)
+    return [(place, shares[place]) for place in places if not math.isnan(shares[place])]
 
 
 def _ahead(course: Course, shares: Floats) -> list[tuple[int, float]]:
