@@ -528,3 +528,23 @@ def test_export(site: TestClient) -> None:
     header, said = site.get("/export/answers.jsonl").text.splitlines()
     assert '"cpclean": "answers"' in header
     assert '"value": {"age": 47.0}' in said
+
+
+@pytest.mark.parametrize(("clock", "kind", "typed"), [
+    ("", "date", "2025-01-09"), (" 10:30", "datetime-local", "2025-01-09T08:15"),
+])  # fmt: skip
+def test_a_date_with_a_time_has_a_field_for_both(
+    tmp_path: Path, clock: str, kind: str, typed: str
+) -> None:
+    days = [f"2025-01-{1 + n % 28:02}{clock}" if n % 5 else "" for n in range(40)]
+    rows = [f"{day},{n % 7},{'ab'[n % 2]}" for n, day in enumerate(days)]
+    (tmp_path / "x.csv").write_text("\n".join(["seen,b,y", *rows]) + "\n")
+    draft = Draft("x", "x.csv", tmp_path / "x.csv")
+    for site in site_over(project_of(draft, SetupForm(label="y"))):
+        row = next(one.row for one in desk_of(site).rows().rows if one.holes == ["seen"])
+        page = site.get(f"/question?row={row}").text
+        assert f'<input type="{kind}"' in page
+        assert "so far from 2025-01-" in page
+        assert site.post("/answer", data={**fields(page), "value-0": typed}).status_code == 303
+        desk_of(site).ready()
+        assert typed.replace("T", " ") in desk_of(site).export_table(".csv").decode()

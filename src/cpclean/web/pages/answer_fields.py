@@ -33,7 +33,8 @@ class AnswerField:
 
     Attributes
     ----------
-    control : {"number", "date", "chips", "list", "text"}
+    control : {"number", "date", "moment", "chips", "list", "text"}
+        "moment" is a date with a time.
     hint : str
         What can be typed, and what was seen so far.
     typed : str
@@ -123,6 +124,8 @@ def _control(cell: CellView, categories: Sequence[str]) -> str:
     if categories:
         short = all(len(one) <= LONGEST_CHIP for one in categories)
         return "chips" if short and len(categories) <= MOST_CHIPS else "list"
+    if cell.kind == "date" and any(":" in (end or "") for end in (cell.low, cell.high)):
+        return "moment"
     return {"numeric": "number", "date": "date"}.get(cell.kind, "text")
 
 

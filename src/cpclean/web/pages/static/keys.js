@@ -18,7 +18,7 @@
   }
 
   function texts(set) {
-    return set.querySelectorAll("input[type=text], input[type=date]");
+    return set.querySelectorAll("input[type=text], input[type=date], input[type=datetime-local]");
   }
 
   function filled(set) {
@@ -74,7 +74,7 @@
       help.open = false;
       return;
     }
-    var typing = at.matches("input[type=text], input[type=search], input[type=number], input[type=date], select, textarea");
+    var typing = at.matches("input[type=text], input[type=search], input[type=number], input[type=date], input[type=datetime-local], select, textarea");
     if (typing && event.key === "Escape") return at.blur();
     if (typing || (event.key === "Enter" && at.matches("button, a, summary"))) return;
     if (act(event.key)) event.preventDefault();
