@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cpclean import IncompleteDataset, possible_labels, world_counts
+from cpclean import IncompleteDataset, IncompleteTable, possible_labels, world_counts
 from cpclean.data.labels import encode_labels
-from cpclean.errors import DataError
+from cpclean.errors import DataError, TableError
 
 DAY = datetime.date(2024, 2, 29)
 LATER = datetime.date(2024, 3, 1)
@@ -156,3 +156,22 @@ def test_one_label_a_row(labels: list[int], count: int) -> None:
     expected = rf"one entry per row; got 3 candidate sets and {count} labels"
     with pytest.raises(DataError, match=expected):
         IncompleteDataset([[0.0], [1.0], [2.0]], labels)
+
+
+def test_measurements_are_no_labels():
+    frame = pd.DataFrame({"a": range(20), "price": [n + 0.25 for n in range(20)]})
+    told = (
+        r"the labels are 20 different numbers in 20 rows, as measurements are\. .* few labels\. "
+        r"Name another column, .* pandas\.qcut\(numbers, 3\)\.$"
+    )
+    for label in ("price", frame["price"].to_numpy()):
+        with pytest.raises(TableError, match=told):
+            IncompleteTable(frame, label=label)
+    IncompleteTable(frame, label=pd.qcut(frame["price"], 3, labels=False).tolist())
+    IncompleteTable(frame, label=[0.5, 1.5] * 10)  # halves are labels if they come again
+
+
+def test_a_misspelt_column_among_the_kinds():
+    frame = pd.DataFrame({"size": [1, 2], "y": ["a", "b"]})
+    with pytest.raises(TableError, match=r"does not have: 'sise'\. Did you mean 'size'\?"):
+        IncompleteTable(frame, label="y", kinds={"sise": "numeric"})

@@ -1,5 +1,6 @@
 """What it means: facts, advice, reasons, rankings and forecasts.
 
+    headline                  do the holes matter? In one sentence, which comes first
     summary, advice           does missingness matter, and what to do about it
     next_step                 the cheapest thing to do next
     missing, column_effects   where the holes are, and which columns matter

@@ -22,7 +22,7 @@ from cpclean.data.column_reading import (
 from cpclean.data.columns import KINDS, Column, checked
 from cpclean.data.nulls import is_null, stripped
 from cpclean.data.rows import Floats
-from cpclean.errors import TableError, TableWarning, offenders, warn_caller
+from cpclean.errors import TableError, TableWarning, near, offenders, warn_caller
 
 # Doubles hold whole numbers without gaps up to here.
 _LARGEST = 2**53
@@ -55,6 +55,7 @@ def columns_from(
     if kinds:
         raise TableError(
             f"kinds names columns that the table does not have: {offenders(map(repr, kinds))}.",
+            near(next(iter(kinds)), (column.name for column in columns)),
             field="kinds",
             column=str(next(iter(kinds))),
         )

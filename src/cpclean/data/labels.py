@@ -14,6 +14,9 @@ from cpclean.data.nulls import is_null, is_token
 from cpclean.data.rows import listed
 from cpclean.errors import DataError, TableError, near, offenders
 
+# From so many rows on, numbers that mostly differ are measurements rather than labels.
+MIN_MEASURED = 10
+
 
 def encode_labels(labels: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any]]:
     """Class numbers and the sorted classes they index, as `numpy.unique` would give them."""
@@ -128,4 +131,21 @@ def labelled_rows(labels: npt.NDArray[Any], drop: bool) -> npt.NDArray[np.int64]
         )
     if null.all():
         raise TableError("no row has a label.")
+    _refuse_measured(labels[~null].tolist())
     return np.flatnonzero(~null)
+
+
+def _refuse_measured(labels: list[Any]) -> None:
+    """Refuse fractions that mostly differ: they were measured, and are no labels."""
+    if len(labels) < MIN_MEASURED or not all(isinstance(one, float) for one in labels):
+        return
+    distinct = set(labels)
+    if len(distinct) <= len(labels) / 2 or all(one.is_integer() for one in distinct):
+        return
+    raise TableError(
+        f"the labels are {len(distinct):,} different numbers in {len(labels):,} rows, as "
+        "measurements are. What is predicted is one of a few labels.",
+        "Name another column, or put ranges in the place of the numbers, for instance with "
+        "pandas.qcut(numbers, 3).",
+        field="label",
+    )
