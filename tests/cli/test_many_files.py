@@ -182,7 +182,7 @@ def test_mistakes(place: Path) -> None:
         (("check", place / "parts", "-l", "z", *val), "there is no label column 'z'"),
         (("check", place / "parts", *PLAIN, *val, "--domains"), "--domains reads one file"),
         (("clean", place / "*.parquet", *PLAIN, *val), "name --log FILE and --out FOLDER"),
-        (("clean", place / "parts", *PLAIN, *val, "--fill", "likely"), "are about one file"),
+        (("clean", place / "parts", *PLAIN, *val, "--fill", "likely"), "about one file"),
         (("clean", place / "parts", *PLAIN, *val, "-o", place / "parts"), "another folder than"),
         (
             ("report", place / "parts", *PLAIN, *val, "-o", place / "r.html", "--trust"),

@@ -406,15 +406,17 @@ def _on_worker(versions: dict[str, str], root: bytes, order: bytes) -> Any:
 
     It is sent as code: a worker that cannot import what it is sent ends without a word.
     """
-    from importlib import import_module
-
     from distributed import get_worker
 
-    for name, wanted in versions.items():
-        try:
-            found = str(import_module(name).__version__)
-        except ModuleNotFoundError as problem:
-            return get_worker().address, f"no {name} ({problem})", f"{name} {wanted}"
+    try:
+        import numba
+        import numpy
+
+        import cpclean
+    except ModuleNotFoundError as problem:
+        return get_worker().address, f"no cpclean ({problem})", f"cpclean {versions['cpclean']}"
+    for name, module in (("cpclean", cpclean), ("numpy", numpy), ("numba", numba)):
+        found, wanted = str(module.__version__), versions[name]
         if found != wanted and (name == "cpclean" or found.split(".")[:2] != wanted.split(".")[:2]):
             return get_worker().address, f"{name} {found}", f"{name} {wanted}"
     from cpclean.cluster.worker_tasks import perform
