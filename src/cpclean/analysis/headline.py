@@ -18,7 +18,8 @@ def headline(found: Predictions, own: int = 0) -> str:
     """Whether holes matter for some predictions, and for how many; the share in words first.
 
     A prediction is the same only if neither the holes of the training rows nor those of the row
-    itself can change it. So these are the numbers that `cpclean check` lists one by one.
+    itself can change it. `cpclean check` lists them one by one, with more
+    completions of a row with many holes than a session has, so that it may find a few more.
 
     Parameters
     ----------
