@@ -32,7 +32,6 @@ class Cleaned:
     encoding: str = "utf-8"
     from_text: bool = False
 
-
     def for_spreadsheets(self, given: TextFile | None, suffix: str) -> bytes:
         """The same with texts that a spreadsheet would take for formulas escaped, if it is text.
 
