@@ -62,7 +62,7 @@ class Situation:
     order : ndarray of int
         The row's place in a random order.
     n_answers : int
-    certain_share, settled_share : float
+    settled_share, certain_share : float
     points : PointGains
         The same gains point by point.
     data : IncompleteDataset
