@@ -249,4 +249,5 @@ def test_reproduce_how_little_is_enough(tmp_path: Path, monkeypatch: pytest.Monk
     assert (tmp_path / "sure_numbers_random.svg").exists()
     again = CliRunner().invoke(main, args)
     assert again.stdout == result.stdout
-    assert again.stderr.count("\n") == 1 and "less what is saved already" in again.stderr
+    assert again.stderr.count("\n") == 1
+    assert "less what is saved already" in again.stderr
