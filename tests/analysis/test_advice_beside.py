@@ -52,11 +52,12 @@ def test_other_models_are_fitted_in_one_thread(monkeypatch):
 
     seen = []
 
-    def watched(name, X, y):
+    def watched(X, y):
         seen.append({one["num_threads"] for one in threadpool_info()})
-        return rival(name, X, y)
+        return rival(BOOSTING, X, y)
 
-    monkeypatch.setattr("cpclean.analysis.beside.rival", watched)
+    watching = dict.fromkeys((BOOSTING, IMPUTED), watched)
+    monkeypatch.setattr("cpclean.analysis.beside._MODELS", watching)
     frame = pd.DataFrame({"a": [1, 2, None, 4] * 9, "b": 1.0, "y": ["n", "n", "y", "y"] * 9})
     table = IncompleteTable(frame, label="y")
     task = Task.of(table, frame[["a", "b"]], frame["y"])

@@ -55,12 +55,19 @@ MOST_NAMED = 6
     help="How often the holes of a column are filled to see what cleaning it would achieve.  "
     "[default: 10, or 5 if rows are represented by draws, 3 among leaves]",
 )
+@click.option(
+    "--whole",
+    is_flag=True,
+    help="Look at all rows of a large table. Without it, a random sample is looked at if there are "
+    "very many ways of filling its rows; its size is said.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 def inspect(
     training: Training,
     validation: Validation,
     sure: float | str | None,
     samples: int | None,
+    whole: bool,
     as_json: bool,
 ) -> None:
     """Does missingness matter here: for how many predictions, and which columns matter most?
@@ -88,7 +95,7 @@ def inspect(
         if is_many(training.file):
             opened = files_given(training, validation)
         else:
-            opened = open_given(training, validation)
+            opened = open_given(training, validation, whole=whole)
         task = opened.task
     with working("Looking at the predictions"):
         level = level_of(sure)
@@ -103,10 +110,12 @@ def inspect(
     said = advice(facts, effects, others)
     step = next_step(facts, effects, telling(remarks), others)
     last = [step] if step else []
+    sample = sample_of(opened)
     if as_json:
         everything = {
             "headline": first,
             "table": asdict(facts),
+            "sample": sample,
             "space": space_of(table_of(task)),
             "validation_accuracy": accuracies,
             "accuracy_beside": others,
@@ -115,7 +124,7 @@ def inspect(
         }
         print_text(json.dumps(plain(everything), indent=2, ensure_ascii=False) + "\n")
         return
-    _print(first, facts, accuracies, effects, [*said, *map(sentence, remarks), *last])
+    _print(first, facts, sample, accuracies, effects, [*said, *map(sentence, remarks), *last])
 
 
 def looked_at(
@@ -137,6 +146,17 @@ def looked_at(
         return facts, None
     verdicts = Predictions.of(session.view)
     return facts, headline(verdicts, open_by_own_holes(session.view, verdicts))
+
+
+def sample_of(opened: Opened | OpenedFiles) -> dict[str, int] | None:
+    """How many rows were looked at, and of how many; None if all were."""
+    notes = () if isinstance(opened, OpenedFiles) else opened.notes
+    about = [one for one in notes if not isinstance(one, Warning)]
+    found = [one.values for one in about if one.code == "sampled"]
+    if not found:
+        return None
+    names = {"rows": "count", "of_rows": "total", "points": "seen", "of_points": "to_predict"}
+    return {name: int(found[0][value]) for name, value in names.items()}
 
 
 def samples_for(task: Task) -> int:
@@ -233,6 +253,7 @@ def sentence(about: Note) -> str:
 def _print(
     first: str | None,
     facts: Summary,
+    sample: dict[str, int] | None,
     accuracies: dict[str, float],
     effects: list[ColumnEffect],
     sentences: list[str],
@@ -247,10 +268,10 @@ def _print(
     cells = "1 cell" if facts.cells_missing == 1 else f"{facts.cells_missing:,} cells"
     if first:
         console.print(f"[bold]{escape(first)}[/]\n", soft_wrap=False)
-    console.print(
-        f"{facts.rows:,} training rows, {facts.rows_with_holes:,} with holes; {cells} "
-        f"missing: {worlds}."
-    )
+    rows = f"{facts.rows:,} training rows"
+    if sample:
+        rows = f"A sample: {facts.rows:,} of {sample['of_rows']:,} training rows"
+    console.print(f"{rows}, {facts.rows_with_holes:,} with holes; {cells} missing: {worlds}.")
     said = facts.certain_share == 1 or not (facts.points_with_holes or facts.until_sure)
     if not said:
         console.print(f"{facts.standing}.")

@@ -38,14 +38,16 @@ def open_given(
     *,
     for_session: bool = True,
     compared: bool = False,
+    whole: bool = True,
 ) -> Opened:
     """Open the training table, with points from a file or held out; notes are printed.
 
     Among leaves, the space is, too; if it is to be compared, with the validation accuracy there and
-    in the plain space.
+    in the plain space. Of a large table, only a sample is looked at unless the whole is asked for.
     """
     from cpclean.intake.choices import HoldOut, PointsFile
     from cpclean.intake.open_task import open_task
+    from cpclean.intake.sampling import Bounds
     from cpclean.intake.source_file import SourceFile
 
     if validation.val == training.file == "-":
@@ -57,7 +59,10 @@ def open_given(
         to_predict = PointsFile(points, _layout(points.suffix, training))
     refuse_many(training.file)
     choices = replace(choices_of(training), seed=validation.seed)
-    opened = open_task(SourceFile.at(training.file), choices, to_predict, for_session=for_session)
+    bounds = None if whole or training.domains else Bounds()
+    opened = open_task(
+        SourceFile.at(training.file), choices, to_predict, for_session=for_session, bounds=bounds
+    )
     for one in opened.notes:
         note(_with_lines(one, opened))
     _tell_space(opened, training, compared)

@@ -30,6 +30,7 @@ from cpclean.intake.cleaned import Original
 from cpclean.intake.file_lines import FileLines
 from cpclean.intake.notes import Note
 from cpclean.intake.predicting import RowsToPredict, as_classes, rows_to_predict
+from cpclean.intake.sampling import Bounds, points_looked_at, rows_looked_at
 from cpclean.intake.sentences import refusal
 from cpclean.intake.source_file import SourceFile
 from cpclean.intake.tidying import cells, tidied
@@ -85,7 +86,12 @@ def read_whole(source: SourceFile, choices: Choices) -> Any:
 
 
 def open_task(
-    source: SourceFile, choices: Choices, to_predict: ToPredict, *, for_session: bool = True
+    source: SourceFile,
+    choices: Choices,
+    to_predict: ToPredict,
+    *,
+    for_session: bool = True,
+    bounds: Bounds | None = None,
 ) -> Opened:
     """Read a training table, and what is to be predicted with it.
 
@@ -96,6 +102,8 @@ def open_task(
     to_predict : HoldOut or PointsFile
     for_session : bool
         Whether points with holes are for a session, which makes do with fewer completions.
+    bounds : Bounds, optional
+        How much of a large table is looked at, with a note on it; None: all of it.
 
     Examples
     --------
@@ -118,6 +126,8 @@ def open_task(
         gone = [row for note in left_out for row in note.rows]
         gone += found.numbers.tolist() if found.held_out else []
         rest = np.setdiff1d(np.arange(len(frame)), np.array(gone, dtype=np.int64))
+        if bounds is not None:
+            rest, found = _looked_at(frame, rest, found, choices, bounds)
         used_whole = whole.copy(deep=False)
         for name in frame.columns:
             used_whole[name] = frame[name]
@@ -136,6 +146,23 @@ def open_task(
             return None if without else _task(read, other)[0]
 
     return Opened(task, source, original, tuple(notes), found.held_out, in_space)
+
+
+def _looked_at(
+    frame: Any, rest: Ints, found: RowsToPredict, choices: Choices, bounds: Bounds
+) -> tuple[Ints, RowsToPredict]:
+    """The training rows and the rows to predict that are looked at, with a note if some are not."""
+    features = frame.drop(columns=choices.label)
+    used = rows_looked_at(
+        features.iloc[rest], frame[choices.label].iloc[rest], bounds, choices.seed
+    )
+    kept = rest[used]
+    asked = points_looked_at(found.frame, features.iloc[kept], bounds, choices.seed)
+    n_rows, n_points = len(rest), len(found.numbers)
+    if len(kept) == n_rows and len(asked) == n_points:
+        return rest, found
+    values = {"count": len(kept), "total": n_rows, "seen": len(asked), "to_predict": n_points}
+    return kept, found.only(asked, Note("sampled", values=values))
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,16 @@ class RowsToPredict:
     notes: tuple[Note, ...] = ()
     domains: Domains | None = None  # what their cells can be, where their file lists it
 
+    def only(self, some: Ints, note: Note) -> RowsToPredict:
+        """Some of the rows, and a note on that."""
+        return replace(
+            self,
+            frame=self.frame.iloc[some],
+            numbers=self.numbers[some],
+            labels=None if self.labels is None else self.labels[some],
+            notes=(*self.notes, note),
+        )
+
 
 def rows_to_predict(
     frame: Any, source: SourceFile, tidying: Tidying, given: ToPredict

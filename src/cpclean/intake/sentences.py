@@ -10,6 +10,7 @@ from typing import Any, Literal
 from cpclean.errors import CPCleanError, TableWarning, offenders
 from cpclean.intake.doubt_sentences import DOUBTED
 from cpclean.intake.notes import IntakeError, Note
+from cpclean.intake.point_sentences import TO_PREDICT
 from cpclean.intake.saying import Saying, everywhere
 
 # Who reads it: a programmer, somebody at a terminal, somebody at the page's set-up.
@@ -161,81 +162,12 @@ _ROWS = {
         "Tick “leave out rows with nothing but a label” to go on without them.",
         field="drop_empty",
     ),
-    "labels_once": Saying(
-        "every label of {file} occurs in one row only, so none can be held out to validate with.",
-        "Name rows to predict.",
-        "Name rows to predict with --val.",
-        "Give rows to predict in a file of their own.",
-        field="share",
-    ),
-    "share_of_none": Saying(
-        "a share of {share:g} of {count:row|rows} rounds to no row.",
-        "Hold out a larger share, or name rows.",
-        "Take a larger --val-share, or name rows with --val.",
-        "Take a larger share, or give rows to predict in a file of their own.",
-        page_what="{percent:g} % of {count:row|rows} rounds to no row.",
-        field="share",
-    ),
-    "domains_points": Saying(
-        "where a file lists domains, no rows are held out.",
-        "Name the validation rows.",
-        "Name the validation rows with --val.",
-        field="share",
-    ),
-    "points_lack": Saying(
-        "{file} must have the columns of {trained}; it lacks {names}{instead}.",
-        "Add them, with empty cells if nothing is known there, or drop them from the table.",
-        "Add them, with empty cells if nothing is known there, or leave them out: --drop "
-        "{column:sh}.",
-        "Add them, with empty cells if nothing is known there, or leave them out below.",
-        field="points",
-    ),
-    "points_more": everywhere(
-        "{file} must have the columns of {trained}; it also has {names}.",
-        "Take them out of {file}.",
-        field="points",
-    ),
-    "points_labels": everywhere(
-        "validation labels must be among those of the table, {known}; got {got}.",
-        "Spell them alike, or take their column out of {file}.",
-        field="points",
-    ),
 }  # fmt: skip
 
 _REMARKS = {
     "left_out": everywhere("{count:row has no label and is|rows have no label and are} left out."),
     "left_out_empty": everywhere(
         "{count:row has nothing but a label and is|rows have nothing but a label and are} left out."
-    ),
-    "points_unlabelled": everywhere(
-        "of {total:row|rows} in {file}, {count:has|have} no label, so accuracy is not known."
-    ),
-    "points_holes": everywhere(
-        "of {total:row|rows} in {file}, {count:has|have} holes: each is predicted over all ways of "
-        "filling them, weighted as the values are frequent in the training table."
-    ),
-    "points_empty": everywhere(
-        "nothing is known about {count:row|rows} in {file} (row {rows}): all cells are empty, and "
-        "the shares are those of a row that could be anything."
-    ),
-    "points_in_training": everywhere(
-        "of {total:row|rows} in {file}, {count:is|are} also in {trained}: row {rows} (there row "
-        "{there}). Predicting a row from itself says little about others."
-    ),
-    "points_unknown": everywhere(
-        "of {total:row|rows} to predict, {count:has|have} a label that no training row has, such "
-        "as {got}: whatever is predicted there counts as wrong."
-    ),
-    "held_out": everywhere(
-        "{count:row is|rows are} held out to be predicted; {holes:has|have} holes."
-    ),
-    "held_out_differs": Saying(
-        "{holes:,} of {count:row|rows} held out have holes, and {other_holes:,} of {others:,} "
-        "others: what is found for these rows may not be true of rows like the others.",
-        "Hold out other rows with another seed.",
-        "Hold out other rows with another --seed.",
-        "Hold out another share of the rows.",
-        field="share",
     ),
     "leaves_rows": everywhere(
         "{count:row is|rows are} too few for the leaves of trees, which need {least}: the "
@@ -391,7 +323,7 @@ _DOUBTS = {
 }
 
 SAYINGS: dict[str, Saying] = {
-    **_FILES, **_COLUMNS, **_ROWS, **_REMARKS, **_TRUST, **_DOUBTS, **DOUBTED
+    **_FILES, **_COLUMNS, **_ROWS, **TO_PREDICT, **_REMARKS, **_TRUST, **_DOUBTS, **DOUBTED
 }  # fmt: skip
 
 # What rooms that know nothing of terminals and pages call a field, and what readers call it.
