@@ -9,8 +9,8 @@
     sampling                            how much of a large table is looked at
     tidying, odd_numbers                numbers among odd cells, doubted cells, spellings, ranges
     notes, remarks, doubts              what there is to say about a file
-    saying, sentences, doubt_sentences,
-    point_sentences                     how it is said to each reader
+    saying, sentences, doubt_sentences  how it is said to each reader
+    point_sentences                     the same about rows to predict
     typed_values, typed_repairs         values and candidates that a person types
     plausible                           typed values that are asked back
     text_columns, gathered_notes        the same of tables in several files, as far as it goes
