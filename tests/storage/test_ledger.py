@@ -1,5 +1,6 @@
 """What a log amounts to: examples, and a model that works it out another way."""
 
+import random
 from collections import Counter, defaultdict
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -401,3 +402,32 @@ def test_a_log_that_cannot_be_followed_changes_nothing(project):
         assert follower.session.answers == before
     follower.follow([*good, {"row": 5, "candidate": 0}])
     assert [entry["row"] for entry in follower.session.answers] == [3, 4, 5]
+
+
+def test_a_book_that_grows_is_the_ledger_of_the_whole_log():
+    """What is kept from step to step changes nothing, whatever is undone or handed over."""
+    rng = random.Random(3)
+    for wanted in (1, 2):
+        book, events = Book(wanted), []
+        for number in range(1, 160):
+            who, row = rng.choice(["Ann", "Bob", "Cem"]), rng.randrange(9)
+            kind = rng.choice(["answer"] * 5 + ["skip", "truth", "correction", "undo", "comment"])
+            candidate = rng.randrange(2) if kind in ("answer", "truth", "correction") else None
+            undoes, note = None, None
+            if kind == "undo":
+                open_ = [one for one in events if one.number not in book.ledger().undone]
+                if not open_:
+                    continue
+                taken = rng.choice(open_)
+                row, undoes = taken.row, taken.number
+            if kind == "skip" and rng.random() < 0.5:
+                note = rng.choice([{"to": "Ann"}, {"columns": ["a"]}])
+            number = len(events) + 1
+            events.append(Event(number, AT, f"r{number}", kind, who, row, candidate,
+                                undoes=undoes, note=note))  # fmt: skip
+            book.add(events[-1:])
+            assert book.ledger() == ledger_of(events, wanted)
+            ranking = list(range(9))
+            for name in ("Ann", "Bob"):
+                every = replace(book.ledger(), apart=frozenset(book.ledger().rows))
+                assert book.ledger().ranking_for(name, ranking) == every.ranking_for(name, ranking)

@@ -500,7 +500,7 @@ def test_a_repeated_request_does_not_leave_the_engine_behind(desk):
 def test_an_answer_that_comes_as_the_engine_begins_to_look_is_waited_for(desk, monkeypatch):
     """From the moment that it is saved until it is taken in, the engine is behind."""
     desk.ready()
-    news, real, behind = desk.engine._news, desk.storage.last, []
+    news, behind = desk.engine._news, []
 
     class Crossing(threading.Event):
         """Somebody answers right after the engine has found that there is nothing new."""
@@ -513,12 +513,16 @@ def test_an_answer_that_comes_as_the_engine_begins_to_look_is_waited_for(desk, m
                 behind.append(None)
             return found
 
-    def looked():
-        if behind == [None]:
-            behind.append(desk.engine.behind)
-        return real()
+    def looking(real):
+        def looked(*given, **named):
+            if behind == [None]:
+                behind.append(desk.engine.behind)
+            return real(*given, **named)
 
-    monkeypatch.setattr(desk.storage, "last", looked)
+        return looked
+
+    for way in ("last", "events"):
+        monkeypatch.setattr(desk.storage, way, looking(getattr(desk.storage, way)))
     desk.engine._news = Crossing()
     news.set()  # what the engine rests on
     until(lambda: len(behind) == 2)

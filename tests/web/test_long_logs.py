@@ -50,8 +50,9 @@ def _later(self, session, entries, stopping, tell):
     self.found = None
 
     def go():
-        session.replay(entries)
-        self.found = session
+        found = session()
+        found.replay(entries)
+        self.found = found
         tell()
 
     self.go = go

@@ -51,6 +51,23 @@ def with_earlier(subject: Subject, row: int, before: Known | None, now: Known) -
     return found
 
 
+def roughly_after(
+    roughly: frozenset[int], subject: Subject, row: int, known: Known | None
+) -> frozenset[int]:
+    """The rows that are known only roughly, after news about one row."""
+    if is_rough(subject, row, known) == (row in roughly):
+        return roughly
+    return roughly ^ {row}
+
+
+def is_rough(subject: Subject, row: int, known: Known | None) -> bool:
+    """Whether all cells of a row are known, but not all of them exactly."""
+    if known is None or not known.ranges:
+        return False
+    narrowing = known.narrowing
+    return all(start in narrowing for start, _ in subject.cells(row).values())
+
+
 def replayed(subject: Subject, log: Iterable[Entry]) -> tuple[dict[int, Known], frozenset[int]]:
     """What is known about each row after a log, and which rows are skipped."""
     known, skipped, _ = _told(subject, log)

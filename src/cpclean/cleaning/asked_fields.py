@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from cpclean.cleaning.question import Question
@@ -10,13 +9,13 @@ from cpclean.cleaning.view import SessionView
 from cpclean.data.columns import ABSENT, OTHER, Column
 from cpclean.data.rough_ranges import ranges_of
 from cpclean.data.table import IncompleteTable
+from cpclean.data.units import unit_of
 from cpclean.data.values import NEEDS, categories_of, in_words, is_mark, mark_text
 
 MOST_CHIPS = 8  # categories side by side; of more, there is a list to search
 LONGEST_CHIP = 24
 MOST_CATEGORIES = 5_000  # in a list: the most frequent
 LONGEST = 300  # characters of a cell
-_UNIT = re.compile(r"[(\[]\s*([^()\[\]]{1,12}?)\s*[)\]]\s*$")
 
 
 def asked(view: SessionView, question: Question) -> dict[str, Any]:
@@ -96,12 +95,11 @@ def _field(table: IncompleteTable, row: int, column: Column) -> dict[str, Any]:
     ]
     if OTHER in marks:
         ranges.append({"value": marks[OTHER], "text": "something else, which I can’t say"})
-    unit = _UNIT.search(column.name) if column.kind == "numeric" else None
     return {
         "column": column.name,
         "control": _control(column, choices),
         "hint": _hint(column),
-        "unit": unit[1] if unit else "",
+        "unit": unit_of(column.name) if column.kind == "numeric" else "",
         "choices": choices,
         "ranges": ranges,
     }

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from cpclean.cleaning.answers import put, replayed
+from cpclean.cleaning.answers import put, replayed, roughly_after
 from cpclean.cleaning.board import Board
 from cpclean.cleaning.state import State
 from cpclean.cleaning.subject import Subject
@@ -46,11 +46,16 @@ def undone(state: State, subject: Subject, n: Any) -> State:
     kept = state.log[:-n]
     while state.before_refits and len(kept) <= len(state.before_refits[-1].log):
         state = state.before_refits[-1]
-    known, skipped = replayed(subject, kept)
-    board = state.board.copy()
-    for row in dict.fromkeys(entry["row"] for entry in state.log[len(kept) :]):
+    rows = dict.fromkeys(entry["row"] for entry in state.log[len(kept) :])
+    # Of a long log, only what it says about these rows is needed.
+    told, skips = replayed(subject, [entry for entry in kept if entry.get("row") in rows])
+    known = {row: one for row, one in state.known.items() if row not in rows} | told
+    skipped = (state.skipped - rows.keys()) | skips
+    board, roughly = state.board.copy(), state.roughly
+    for row in rows:
         if known.get(row) != state.known.get(row):
             put(board, subject, row, known.get(row))
+        roughly = roughly_after(roughly, subject, row, known.get(row))
     return replace(
         state,
         board=board,
@@ -58,4 +63,5 @@ def undone(state: State, subject: Subject, n: Any) -> State:
         skipped=skipped,
         log=kept,
         records=state.records[: len(kept)],
+        roughly=roughly,
     )

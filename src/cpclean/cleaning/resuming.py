@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from cpclean.cleaning.answers import Entry, said, with_earlier
+from cpclean.cleaning.answers import Entry, is_rough, said, with_earlier
 from cpclean.cleaning.board import Board
 from cpclean.cleaning.known import Known
 from cpclean.cleaning.standing import check_standing
@@ -49,6 +49,7 @@ class WholeLog:
 def taken(subject: Subject, entries: Sequence[Entry]) -> WholeLog:
     """What checked entries without a refit say, one after the other, as a session would take it."""
     found = WholeLog()
+    chosen: dict[tuple[int, int], tuple[Known, Entry]] = {}  # of rows that are answered repeatedly
     for place, entry in enumerate(entries):
         try:
             row = subject.data.row_number(entry["row"])
@@ -58,7 +59,11 @@ def taken(subject: Subject, entries: Sequence[Entry]) -> WholeLog:
                 found.skipped.add(row)
                 continue
             before = found.known.get(row)
-            now, plain = said(subject, row, entry.get("candidate"), entry.get("value"))
+            candidate = entry.get("candidate")
+            same = None if type(candidate) is not int else chosen.get((row, candidate))
+            now, plain = same or said(subject, row, candidate, entry.get("value"))
+            if type(candidate) is int:
+                chosen[row, candidate] = now, plain
             now = with_earlier(subject, row, before, now)
         except CPCleanError as problem:
             raise type(problem)(f"answer {place}: {problem}") from problem
@@ -103,6 +108,7 @@ def resumed(
         skipped=frozenset(found.skipped),
         log=tuple(found.log),
         records=tuple(found.records),
+        roughly=frozenset(row for row, one in found.known.items() if is_rough(subject, row, one)),
     )
     return made, found.places
 

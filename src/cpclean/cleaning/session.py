@@ -305,15 +305,7 @@ class CleaningSession(SessionLooks):
         check_standing(board.ground, board.points, self._setup.model)
         kind = "answer" if before is None else "same" if before == now else "correction"
         record = record_of(board, row, kind, start, gain, change)
-        self._state = State(
-            board,
-            {**state.known, row: now},
-            state.skipped - {row},
-            (*state.log, entry),
-            (*state.records, record),
-            state.learnt,
-            state.before_refits,
-        )
+        self._state = state.told(self._setup.subject, row, now, board, entry, record)
         return record
 
     def frame_row(self, row: int) -> Any:

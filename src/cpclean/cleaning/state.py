@@ -6,9 +6,10 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from cpclean.cleaning.answers import Entry
+from cpclean.cleaning.answers import Entry, roughly_after
 from cpclean.cleaning.board import Board, Change
 from cpclean.cleaning.known import Known
+from cpclean.cleaning.subject import Subject
 
 
 @dataclass(frozen=True)
@@ -62,10 +63,27 @@ class State:
     records: tuple[Record | None, ...] = ()  # beside the log; None for a skip or a refit
     learnt: Mapping[int, Known] = field(default_factory=dict)  # known when the space was learnt
     before_refits: tuple[State, ...] = ()
+    # Rows of which all cells are known, but not all of them exactly.
+    roughly: frozenset[int] = frozenset()
 
     @property
     def history(self) -> list[Record]:
         return [record for record in self.records if record is not None]
+
+    def told(
+        self, subject: Subject, row: int, now: Known, board: Board, entry: Entry, record: Record
+    ) -> State:
+        """The state after an answer: what is known about its row now, and the board with it."""
+        return State(
+            board,
+            {**self.known, row: now},
+            self.skipped - {row},
+            (*self.log, entry),
+            (*self.records, record),
+            self.learnt,
+            self.before_refits,
+            roughly_after(self.roughly, subject, row, now),
+        )
 
 
 def record_of(

@@ -319,30 +319,18 @@ class SessionView:
         for some, is_open in ((ground.rows[~several], False), (ground.rows[several], True)):
             if len(some):
                 open_[questions.about(some)] = is_open
-        if closed := self.skipped | self._answered_roughly:
+        if closed := self.skipped | self.version.roughly:
             open_[questions.about(sorted(closed))] = False
         if self.setup.plan.by_cell:
             open_[questions.known_cells(self.version.known)] = False
         return open_
-
-    @cached_property
-    def _answered_roughly(self) -> frozenset[int]:
-        """The rows of which all cells are known, but not all of them exactly."""
-        return frozenset(row for row in self.version.known if self._is_roughly_answered(row))
-
-    def _is_roughly_answered(self, row: int) -> bool:
-        one = self.known_of(row)
-        if not one.ranges:
-            return False
-        narrowing = one.narrowing
-        return all(start in narrowing for start, _ in self.cells(row).values())
 
     def _can_ask(self, number: int) -> bool:
         """As in `askable`, of one question about a whole row."""
         row = int(self.questions.row[number])
         known = row in self._board.ground.told
         left = self._board.ground.count(row) > 1 if known else self.setup.open_at_start[number]
-        return bool(left) and row not in self.skipped and not self._is_roughly_answered(row)
+        return bool(left) and row not in self.skipped and row not in self.version.roughly
 
     @property
     def open_rows(self) -> Ints:
@@ -438,12 +426,12 @@ class SessionView:
         if self.settled_share >= limits.target_share:
             return f"{limits.target_share:.4g} or more of the validation points are {self._promise}"
         if self._most_gain < 0 and not self.askable.any():
-            roughly = ", answered roughly" if self._answered_roughly else ""
+            roughly = ", answered roughly" if self.version.roughly else ""
             return f"every row with holes is cleaned{roughly} or skipped"
         if limits.min_gain > 0 and self.question_gains[self.askable].max() < limits.min_gain:
             return f"no question is expected to gain {limits.min_gain:g} or more"
         if self.best < 0:
-            left = "skipped or answered roughly" if self._answered_roughly else "skipped"
+            left = "skipped or answered roughly" if self.version.roughly else "skipped"
             return (
                 f"only rows that were {left} can settle the open validation points"
                 if self.goes_by_gain

@@ -2,6 +2,7 @@
 
     frames, column_reading, columns    dataframes of any library become columns with kinds
     nulls, moments, coding, values     missing values, dates, distinct values, cells in words
+    units                              units in the names of columns
     labels, suspects, decisions        labels; cells that are doubted; what is decided about columns
     failed_checks                      cells that failed a check of pandera, as suspects
     repairs, column_values, table_versions, proposals    the candidates of holes

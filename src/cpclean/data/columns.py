@@ -176,6 +176,11 @@ class Column:
         return exact_deviation(squares)
 
     @cached_property
+    def has_whole_numbers(self) -> bool:
+        """Whether all numbers that are observed are whole."""
+        return self.whole or bool((self.observed == np.floor(self.observed)).all())
+
+    @cached_property
     def is_numbered(self) -> bool:
         """Whether these are whole numbers without gaps, repetitions or holes."""
         if not self.whole or self.missing.any():

@@ -128,9 +128,7 @@ def _stored_day(column: Column, moment: datetime) -> float:
 
 
 def _is_whole(column: Column) -> bool:
-    if column.kind != "numeric":
-        return False
-    return column.whole or bool((column.observed == np.floor(column.observed)).all())
+    return column.kind == "numeric" and column.has_whole_numbers
 
 
 def _view(column: Column, low: float | None, high: float | None) -> RoughRange:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from cpclean.data.columns import Column
 from cpclean.data.combinations import places_of
 from cpclean.data.ragged import Ragged, runs
 from cpclean.data.rows import Bools, Floats, Ints
@@ -41,8 +42,15 @@ class Options:
             return [number] * len(self.cells)
         return places_of(number, [len(values) for values in self.values])
 
+    def shown(self, number: int, columns: Sequence[Column]) -> dict[str, Any]:
+        """The candidate of this number as a person knows it, by the names of the columns."""
+        own = zip(self.cells, self.values, self.places(number), strict=True)
+        return {columns[at].name: columns[at].shown(values[place]) for at, values, place in own}
+
 
 NO_OPTIONS = Options((), ())
+# Rows whose options are kept, and how many values they may have.
+_ROWS_KEPT, _MOST_KEPT = 500, 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +145,24 @@ class TableOptions(Mapping[int, Options]):
     # -- as a mapping ----------------------------------------------------------------------
 
     def __getitem__(self, row: int) -> Options:
+        found = self._recent.get(row)
+        if found is None:
+            found = self._put_together(row)
+            if sum(map(len, found.values)) <= _MOST_KEPT:
+                if len(self._recent) >= _ROWS_KEPT:
+                    self._recent.clear()
+                self._recent[row] = found
+        return found
+
+    @cached_property
+    def _recent(self) -> dict[int, Options]:
+        """Options of the last rows: whoever asks about a row asks several times."""
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: one for name, one in self.__dict__.items() if name != "_recent"}
+
+    def _put_together(self, row: int) -> Options:
         place = int(np.searchsorted(self.rows, row))
         if place == len(self.rows) or self.rows[place] != row:
             raise KeyError(row)

@@ -312,12 +312,12 @@ class IncompleteTable:
 
     def candidate(self, row: int, number: int) -> dict[str, Any]:
         """One candidate of a row; its number may be as large as a Python int can be."""
-        count = self.options_in_space(row).n_candidates
+        count = (options := self.options_in_space(row)).n_candidates
         if not is_whole(number) or not 0 <= number < count:
             raise UnknownRowError(
                 f"row {row} has candidates 0 to {count - 1}; got candidate {number!r}."
             )
-        return self.some_candidates(row, [int(number)])[0]
+        return options.shown(int(number), self.columns)
 
     def some_candidates(self, row: int, numbers: Iterable[int]) -> list[dict[str, Any]]:
         """Some candidates of a row, by their numbers, which are known to be valid."""

@@ -118,7 +118,7 @@ def checked_lease(
     checked_text(who, "who")
     checked_duration(seconds)
     rows = list(dict.fromkeys(ranking))
-    if odd := [row for row in rows if not is_whole(row) or row < 0]:
+    if odd := [row for row in rows if not (type(row) is int or is_whole(row)) or row < 0]:
         raise RefusedError(f"a ranking must list rows, ints of at least 0; got {odd[0]!r}.")
     counts = places.values() if isinstance(places, Mapping) else [places]
     if wrong := [count for count in counts if not is_whole(count) or count < 1]:

@@ -26,61 +26,23 @@ result; whoever follows a log uses a `Book`, which gives that result step by ste
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
 from typing import Any
 
-from cpclean.errors import CPCleanError, RefusedError
+from cpclean.errors import RefusedError
 from cpclean.storage.events import Event
-
-Spelling = Callable[[Event], Hashable]
-Entry = dict[str, Any]
-Pair = tuple[str, str]  # of names, in order
-
-
-def as_written(event: Event) -> Hashable:
-    """An answer letter by letter: two are the same if they are written alike."""
-    return event.candidate, event.value is not None and json.dumps(event.value, sort_keys=True)
-
-
-@dataclass(frozen=True)
-class RowState:
-    """What is known about one row.
-
-    Attributes
-    ----------
-    row : int
-    state : {"settled", "waiting", "disputed", "skipped", "handed"}
-    words : tuple of Event
-        The last answer, correction or skip of each person, in the order of their numbers.
-    decided : Event or None
-        The event that settled the row: the last one if several people had to agree.
-    lacking : int
-        How many more people would have to give the most frequent answer; 0 if the row is settled
-        or skipped.
-    handed_to : str or None
-        Who is to be asked, if the row was handed over and that person has not said anything yet.
-    """
-
-    row: int
-    state: str
-    words: tuple[Event, ...]
-    decided: Event | None
-    lacking: int
-    handed_to: str | None = None
-
-    @property
-    def people(self) -> frozenset[str]:
-        """Who has answered or skipped the row, and is not to be asked again."""
-        return frozenset(event.who for event in self.words)
-
-    @property
-    def partly_skipped(self) -> dict[str, tuple[str, ...]]:
-        """Who does not know some columns of the row, while others are asked about the rest."""
-        return {one.who: one.skipped_columns for one in self.words if one.skipped_columns}
+from cpclean.storage.row_states import (
+    NOTHING,
+    Entry,
+    Pair,
+    RowPart,
+    RowState,
+    Spelling,
+    as_written,
+    part_of,
+)
 
 
 @dataclass(frozen=True)
@@ -119,6 +81,8 @@ class Ledger:
         Events that are not possible for the table, and what is wrong with them.
     truths : dict from row to Event
         The gold questions, and what is true about them.
+    apart : frozenset of int
+        The rows for which it matters who asks for a question.
     """
 
     last: int
@@ -133,6 +97,7 @@ class Ledger:
     undone: frozenset[int]
     left_out: Mapping[int, str]
     truths: Mapping[int, Event] = field(default_factory=dict)
+    apart: frozenset[int] = frozenset()
 
     @property
     def waiting(self) -> list[int]:
@@ -156,9 +121,11 @@ class Ledger:
         the session decides whether there is more to ask about them. Rows that were handed over to
         this person come first, those that were handed over to others last.
         """
+        if not self.apart:  # the usual case, of thousands of rows
+            return list(ranking)
         turns: tuple[list[int], list[int], list[int]] = ([], [], [])
         for row in ranking:
-            found = self.rows.get(row)
+            found = self.rows[row] if row in self.apart else None
             if found is None:
                 turns[1].append(row)
             elif found.handed_to is not None:
@@ -173,6 +140,8 @@ class Ledger:
     def places(self, ranking: Iterable[int]) -> dict[int, int]:
         """How many people may hold each row at the same time, for `Storage.lease`."""
         most = self.answers_per_row
+        if most == 1:
+            return dict.fromkeys(ranking, 1)
         return {
             row: max(1, self.rows[row].lacking) if row in self.rows else most for row in ranking
         }
@@ -230,10 +199,14 @@ class Book:
         self._wanted, self._spelling = answers_per_row, spelling
         self.last = 0  # the number of the last event that was added
         self._events: dict[int, list[Event]] = {}
-        self._parts: dict[int, _Part] = {}
+        self._parts: dict[int, RowPart] = {}
         self._entries: dict[int, Entry] = {}
         self._undone: set[int] = set()
         self._left_out: dict[int, str] = {}
+        self._rows: dict[int, RowState] = {}
+        self._truths: dict[int, Event] = {}
+        self._apart: set[int] = set()
+        self._log: tuple[list[int], list[Entry]] | None = None  # in order; None if it is not known
         self._latest: dict[str, int] = {}
         self._answers: Counter[str] = Counter()
         self._skips: Counter[str] = Counter()
@@ -254,9 +227,9 @@ class Book:
             touched[event.row] = None
             undone = undone or event.kind == "undo"
         for row in touched:
-            before = self._parts.get(row, _NOTHING)
-            now = self._parts[row] = _part(row, self._events[row], self._wanted, self._spelling)
-            self._replace(before, now)
+            before = self._parts.get(row, NOTHING)
+            now = self._parts[row] = part_of(row, self._events[row], self._wanted, self._spelling)
+            self._replace(row, before, now)
             self._count(before, -1)
             self._count(now, 1)
         parts = self._parts
@@ -265,8 +238,15 @@ class Book:
         for who, number in (pair for row in touched for pair in parts[row].latest.items()):
             self._latest[who] = max(number, self._latest.get(who, 0))
 
-    def _replace(self, before: _Part, now: _Part) -> None:
+    def _replace(self, row: int, before: RowPart, now: RowPart) -> None:
         """Replace what a row contributes; what stays the same keeps its place."""
+        self._log = _extended(self._log, before, now)
+        _put(self._rows, row, now.state)
+        _put(self._truths, row, now.truth)
+        if now.state is not None and now.state.is_apart(self._wanted):
+            self._apart.add(row)
+        else:
+            self._apart.discard(row)
         self._undone -= before.undone
         self._undone |= now.undone
         for number in before.entries.keys() - now.entries.keys():
@@ -276,7 +256,7 @@ class Book:
         self._entries |= now.entries
         self._left_out |= now.left_out
 
-    def _count(self, part: _Part, sign: int) -> None:
+    def _count(self, part: RowPart, sign: int) -> None:
         """Add what a row contributes to the counts, or subtract it."""
         for event in part.state.words if part.state else ():
             (self._skips if event.kind == "skip" else self._answers)[event.who] += sign
@@ -286,13 +266,16 @@ class Book:
 
     def ledger(self) -> Ledger:
         """What the events so far amount to; later events do not change it."""
-        entries = sorted(self._entries.items())
+        if self._log is None:
+            entries = sorted(self._entries.items())
+            self._log = [number for number, _ in entries], [entry for _, entry in entries]
+        numbers, log = self._log
         return Ledger(
             last=self.last,
             answers_per_row=self._wanted,
-            log=tuple(entry for _, entry in entries),
-            numbers=tuple(number for number, _ in entries),
-            rows={row: part.state for row, part in self._parts.items() if part.state},
+            log=tuple(log),
+            numbers=tuple(numbers),
+            rows=dict(self._rows),
             answers=dict(+self._answers),
             skips=dict(+self._skips),
             agreement={
@@ -302,146 +285,35 @@ class Book:
             latest=dict(self._latest),
             undone=frozenset(self._undone),
             left_out=dict(sorted(self._left_out.items())),
-            truths={row: part.truth for row, part in self._parts.items() if part.truth},
+            truths=dict(self._truths),
+            apart=frozenset(self._apart),
         )
 
 
-def undone_events(events: Iterable[tuple[int, int | None]]) -> set[int]:
-    """The events that do not count, given each number and the number it takes back, if any."""
-    undone: set[int] = set()
-    # From the last to the first: whether an undo counts depends on later ones alone.
-    for number, undoes in sorted(events, reverse=True):
-        if undoes is not None and number not in undone:
-            undone.add(undoes)
-    return undone
+def _put(found: dict[int, Any], row: int, one: Any) -> None:
+    """Keep something about a row, or nothing if there is nothing."""
+    if one is None:
+        found.pop(row, None)
+    else:
+        found[row] = one
 
 
-@dataclass(frozen=True)
-class _Part:
-    """What the events about one row amount to; dicts are by the number of the event."""
-
-    state: RowState | None  # None if nothing counts
-    entries: dict[int, Entry]
-    undone: set[int]
-    left_out: dict[int, str]
-    latest: dict[str, int]
-    pairs: list[tuple[Pair, bool]]  # who answered, two by two; whether they agree
-    truth: Event | None = None
-
-
-_NOTHING = _Part(None, {}, set(), {}, {}, [])
-
-
-def _part(row: int, events: Sequence[Event], wanted: int, spelling: Spelling) -> _Part:
-    undone = undone_events((event.number, event.undoes) for event in events)
-    spelled: dict[int, Hashable] = {}
-    left_out: dict[int, str] = {}
-    for event in events:
-        if event.kind not in ("undo", "comment") and event.number not in undone:
-            try:
-                spelled[event.number] = spelling(event)
-            except CPCleanError as problem:
-                left_out[event.number] = str(problem)
-    told = [event for event in events if event.number in spelled]
-    truth = next((event for event in reversed(told) if event.kind == "truth"), None)
-    counting = [event for event in told if event.kind != "truth"]
-    found = _Row(wanted, spelled)
-    for event in counting:
-        found.take(event)
-    state = found.state(row) if counting else None
-    used = counting if wanted == 1 else [one for one in [found.decided or found.skipped] if one]
-    if found.handed_to is not None:
-        used = [one for one in used if one.kind != "skip"]
-    used = [one for one in used if not one.skipped_columns] if truth is None else [truth]
-    return _Part(
-        state,
-        {event.number: event.entry for event in used},
-        undone,
-        left_out,
-        {event.who: event.number for event in counting},
-        _pairs(state, spelled),
-        truth,
-    )
-
-
-def _pairs(state: RowState | None, spelled: Mapping[int, Hashable]) -> list[tuple[Pair, bool]]:
-    words = () if state is None else state.words
-    answers = {one.who: spelled[one.number] for one in words if one.kind != "skip"}
-    return [
-        (pair, answers[pair[0]] == answers[pair[1]]) for pair in combinations(sorted(answers), 2)
-    ]
-
-
-@dataclass
-class _Row:
-    """One row while the events go by."""
-
-    wanted: int
-    spelled: Mapping[int, Hashable]  # by the number of the event
-    words: dict[str, Event] = field(default_factory=dict)  # the last of each person
-    votes: dict[str, Event] = field(default_factory=dict)  # those since the last correction
-    corrected: Event | None = None
-
-    def take(self, event: Event) -> None:
-        if event.kind == "skip" and self._has_answered(event.who):
-            return  # it takes nothing back
-        for one in (self.words, self.votes):
-            one.pop(event.who, None)  # so that whoever answers again comes last
-        self.words[event.who] = event
-        if event.kind == "correction":
-            self.corrected, self.votes = event, {}
-        else:
-            self.votes[event.who] = event
-
-    @property
-    def handed_to(self) -> str | None:
-        """Who was named last, unless that person has answered or skipped the row since."""
-        named = [one for one in self.words.values() if one.handed_to is not None]
-        last = max(named, key=lambda one: one.number, default=None)
-        decided = self.decided
-        if last is None or (decided is not None and decided.number > last.number):
-            return None  # what was answered before may have been about other cells
-        theirs = self.words.get(last.handed_to or "")
-        return None if theirs is not None and theirs.number > last.number else last.handed_to
-
-    @property
-    def decided(self) -> Event | None:
-        """The event with which enough people had given the same answer, or the correction."""
-        counts: Counter[Hashable] = Counter()
-        found, agreed = self.corrected, None
-        for event in self._answers():
-            answer = self.spelled[event.number]
-            counts[answer] += 1
-            if counts[answer] >= self.wanted and (agreed is None or answer != agreed):
-                found, agreed = event, answer
-        return found
-
-    @property
-    def skipped(self) -> Event | None:
-        """The skip with which enough people had skipped the row."""
-        whole = [event for event in self.votes.values() if not event.skipped_columns]
-        skips = [event for event in whole if event.kind == "skip"]
-        return skips[self.wanted - 1] if len(skips) >= self.wanted else None
-
-    def state(self, row: int) -> RowState:
-        counts = Counter(self.spelled[event.number] for event in self._answers())
-        name, lacking = "waiting", self.wanted - max(counts.values(), default=0)
-        if self.decided is not None:
-            name, lacking = "settled", 0
-        elif self.handed_to is not None and not counts:
-            name = "handed"
-        elif self.skipped is not None:
-            name, lacking = "skipped", 0
-        elif len(counts) > 1:
-            name = "disputed"
-        words = tuple(sorted(self.words.values(), key=lambda event: event.number))
-        return RowState(row, name, words, self.decided, lacking, self.handed_to)
-
-    def _answers(self) -> list[Event]:
-        return [event for event in self.votes.values() if event.kind != "skip"]
-
-    def _has_answered(self, who: str) -> bool:
-        return who in self.words and self.words[who].kind != "skip"
+def _extended(
+    log: tuple[list[int], list[Entry]] | None, before: RowPart, now: RowPart
+) -> tuple[list[int], list[Entry]] | None:
+    """The log with what a row has more than before; None if it is not all at the end."""
+    if log is None:
+        return None
+    numbers, entries = log
+    fresh = [number for number in now.entries if number not in before.entries]
+    last = numbers[-1] if numbers else 0
+    same = before.entries.keys() <= now.entries.keys()
+    if not same or any(number <= last for number in fresh):
+        return None
+    for number in sorted(fresh):
+        numbers.append(number)
+        entries.append(now.entries[number])
+    return log
 
 
 def common_length(one: Sequence[Any], other: Sequence[Any]) -> int:

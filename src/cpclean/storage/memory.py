@@ -21,7 +21,7 @@ from cpclean.storage.checks import (
 )
 from cpclean.storage.contract import Storage
 from cpclean.storage.events import Event, Lease, LeaseRequest, NewEvent
-from cpclean.storage.ledger import undone_events
+from cpclean.storage.row_states import undone_events
 
 
 class MemoryStorage(Storage):

@@ -20,6 +20,9 @@ _ALONE = 7_232_532_601
 # Codes that mean: the server has gone away, or is not up yet.
 _GONE = ("08", "57P01", "57P02", "57P03")
 
+_CLOCK = text("SELECT CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS BIGINT)")
+_NO_WAIT = text("SET LOCAL synchronous_commit TO OFF")
+
 
 class PostgresStorage(SqlStorage):
     """A project in a PostgreSQL database, or in the schema that the URL chooses there.
@@ -32,7 +35,6 @@ class PostgresStorage(SqlStorage):
         Whether tables may be created.
     """
 
-    clock = "CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS BIGINT)"
     begin_alone = f"SELECT pg_advisory_xact_lock({_ALONE})"
 
     def __init__(self, url: str, create: bool = True) -> None:
@@ -71,8 +73,11 @@ class PostgresStorage(SqlStorage):
     @contextmanager
     def _lending(self) -> Iterator[Connection]:
         with self.engine.begin() as connection:
-            connection.execute(text("SET LOCAL synchronous_commit TO OFF"))
+            connection.execute(_NO_WAIT)
             yield connection
+
+    def _now(self, connection: Connection) -> int:
+        return int(connection.execute(_CLOCK).scalar_one())
 
     def _is_lost(self, problem: DBAPIError) -> bool:
         return problem.connection_invalidated or _code(problem).startswith(_GONE)

@@ -11,12 +11,12 @@ import hashlib
 import json
 import time
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, Row, delete, insert, select, text, update
+from sqlalchemy import Connection, Engine, bindparam, delete, insert, select, text, update
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
@@ -35,11 +35,29 @@ from cpclean.storage.checks import (
 )
 from cpclean.storage.contract import Storage
 from cpclean.storage.events import Event, Lease, LeaseRequest, NewEvent
-from cpclean.storage.leasing import end_lease, first_free, lease_of, taken_over
-from cpclean.storage.ledger import undone_events
+from cpclean.storage.leasing import Found, end_lease, first_free, lease_of, taken_over
+from cpclean.storage.row_states import undone_events
 from cpclean.storage.schema import EVENT, HEAD, LEASE, PROJECT, QUESTION, SETTING, prepare
 
 Result = TypeVar("Result")
+
+# Statements are put together once: that takes longer than to execute one.
+_LAST = select(HEAD.c.last)
+_LOCK_LAST = _LAST.with_for_update()
+_EVENT = select(
+    EVENT.c.number, EVENT.c.at, EVENT.c.request_id, EVENT.c.kind, EVENT.c.who, EVENT.c.row_number,
+    EVENT.c.candidate, EVENT.c.value, EVENT.c.undoes, EVENT.c.seconds, EVENT.c.note,
+)  # fmt: skip
+_BY_REQUEST = _EVENT.where(EVENT.c.request_id == bindparam("request"))
+_SINCE = _EVENT.where(EVENT.c.number > bindparam("after")).order_by(EVENT.c.number)
+_SOME_SINCE = _SINCE.limit(bindparam("most"))
+_OPEN = (LEASE.c.id == bindparam("lease_id")) & (LEASE.c.until > bindparam("now"))
+_RENEW = update(LEASE).where(_OPEN).values(until=bindparam("new_until"))
+_RELEASE = delete(LEASE).where(_OPEN)
+_LEASES = (
+    select(LEASE).where(LEASE.c.until > bindparam("now")).order_by(LEASE.c.row_number, LEASE.c.id)
+)
+_ADD_EVENT, _MOVE_HEAD = insert(EVENT), update(HEAD).values(last=bindparam("number"))
 
 # How often a lease is tried again while every row that might be free is being checked by somebody
 # else; such checks take milliseconds, and all attempts together about half a second.
@@ -49,8 +67,8 @@ _ATTEMPTS = 12
 class SqlStorage(Storage):
     """What both databases share; a subclass says how to connect, and what its errors mean."""
 
-    clock: str  # SQL for the milliseconds since 1970
     begin_alone = ""  # SQL that keeps others from creating the tables at the same time
+    one_writer = False  # whether nobody else can write while a transaction does
 
     def __init__(self, name: str, engine: Engine, create: bool) -> None:
         self.name, self.engine = name, engine
@@ -85,6 +103,10 @@ class SqlStorage(Storage):
     def _reading(self) -> AbstractContextManager[Connection]:
         """A connection in a transaction that writes nothing."""
         return self.engine.begin()
+
+    @abstractmethod
+    def _now(self, connection: Connection) -> int:
+        """The milliseconds since 1970 on the clock of the database."""
 
     def _check_place(self) -> None:
         """Raise an error if the database is no longer where it was."""
@@ -146,11 +168,10 @@ class SqlStorage(Storage):
 
     def _append(self, new: NewEvent, request_id: str) -> Event:
         def work(connection: Connection) -> Event:
-            head = connection.execute(select(HEAD.c.last).with_for_update()).scalar()
+            head = connection.execute(_LOCK_LAST).scalar()
             if head is None:
                 raise no_project(self.name)
-            saved = select(EVENT).where(EVENT.c.request_id == request_id)
-            found = connection.execute(saved).one_or_none()
+            found = connection.execute(_BY_REQUEST, {"request": request_id}).one_or_none()
             if found is not None:
                 return check_same(_event(found), new)
             if new.undoes is not None:
@@ -158,18 +179,21 @@ class SqlStorage(Storage):
             else:
                 assert new.row is not None, "checked before"
                 row = new.row
-                end_lease(connection, row, new.who)
+                end_lease(connection, row, new.who, self.one_writer)
             at = moment(self._now(connection))
             return _added(connection, Event.of(new, head + 1, at, request_id, row))
 
         return self._run(work)
 
     def events(self, after: int = 0, limit: int | None = None) -> list[Event]:
-        wanted = select(EVENT).where(EVENT.c.number > after).order_by(EVENT.c.number).limit(limit)
+        which = {"after": after} if limit is None else {"after": after, "most": limit}
+        wanted = _SINCE if limit is None else _SOME_SINCE
 
         def work(connection: Connection) -> list[Event]:
-            self._last(connection)
-            return [_event(row) for row in connection.execute(wanted)]
+            found = [_event(row) for row in connection.execute(wanted, which)]
+            if not found:
+                self._last(connection)  # refuses a database without a project
+            return found
 
         return self._read(work)
 
@@ -177,7 +201,7 @@ class SqlStorage(Storage):
         return self._read(self._last)
 
     def _last(self, connection: Connection) -> int:
-        found = connection.execute(select(HEAD.c.last)).scalar()
+        found = connection.execute(_LAST).scalar()
         if found is None:
             raise no_project(self.name)
         return int(found)
@@ -187,26 +211,29 @@ class SqlStorage(Storage):
     def _lease(self, request: LeaseRequest) -> Lease | None:
         check_rows(request.rows, self._known_questions())
         for attempt in range(_ATTEMPTS):
-            found = self._lend(lambda each: first_free(each, request, self._now(each)))
+            found = self._lend(lambda each: self._first_free(each, request))
             if found.lease is not None or not found.passed_over:
                 return found.lease
             time.sleep(0.002 * 1.5**attempt)
         return None  # locked all the while: as good as held
 
+    def _first_free(self, connection: Connection, request: LeaseRequest) -> Found:
+        return first_free(connection, request, self._now(connection), self.one_writer)
+
     def _renew(self, lease: Lease, milliseconds: int) -> Lease | None:
         def work(connection: Connection) -> Lease | None:
             now = self._now(connection)
             until = now + milliseconds
-            open_ = (LEASE.c.id == lease.id) & (LEASE.c.until > now)
-            done = connection.execute(update(LEASE).where(open_).values(until=until))
+            which = {"lease_id": lease.id, "now": now, "new_until": until}
+            done = connection.execute(_RENEW, which)
             return Lease(lease.id, lease.row, lease.who, moment(until)) if done.rowcount else None
 
         return self._lend(work)
 
     def release(self, lease: Lease) -> bool:
         def work(connection: Connection) -> bool:
-            open_ = (LEASE.c.id == lease.id) & (LEASE.c.until > self._now(connection))
-            return connection.execute(delete(LEASE).where(open_)).rowcount > 0
+            which = {"lease_id": lease.id, "now": self._now(connection)}
+            return connection.execute(_RELEASE, which).rowcount > 0
 
         return self._lend(work)
 
@@ -217,10 +244,10 @@ class SqlStorage(Storage):
 
     def leases(self) -> list[Lease]:
         def work(connection: Connection) -> list[Lease]:
-            self._last(connection)
-            open_ = select(LEASE).where(LEASE.c.until > self._now(connection))
-            ordered = open_.order_by(LEASE.c.row_number, LEASE.c.id)
-            return [lease_of(row) for row in connection.execute(ordered)]
+            found = connection.execute(_LEASES, {"now": self._now(connection)}).all()
+            if not found:
+                self._last(connection)  # refuses a database without a project
+            return [lease_of(row) for row in found]
 
         return self._read(work)
 
@@ -248,7 +275,7 @@ class SqlStorage(Storage):
     def _change(self, name: str, before: str | None, after: str | None) -> bool:
         def work(connection: Connection) -> bool:
             # One at a time: whoever changes a setting locks the head of the log.
-            if connection.execute(select(HEAD.c.last).with_for_update()).scalar() is None:
+            if connection.execute(_LOCK_LAST).scalar() is None:
                 raise no_project(self.name)
             own = SETTING.c.name == name
             found = connection.execute(select(SETTING.c.value).where(own)).scalar()
@@ -271,9 +298,6 @@ class SqlStorage(Storage):
     def close(self) -> None:
         self._closed = True
         self.engine.dispose()
-
-    def _now(self, connection: Connection) -> int:
-        return int(connection.execute(text(f"SELECT {self.clock}")).scalar_one())
 
     def _run(self, work: Callable[[Connection], Result]) -> Result:
         return self._tried(self._writing, work)
@@ -314,11 +338,12 @@ class SqlStorage(Storage):
 # -- rows of the tables ----------------------------------------------------------------------------
 
 
-def _event(row: Row[Any]) -> Event:
+def _event(row: Sequence[Any]) -> Event:
+    number, at, request_id, kind, who, about, candidate, value, undoes, seconds, note = row
     return Event(
-        row.number, moment(row.at), row.request_id, row.kind, row.who, row.row_number,
-        row.candidate, None if row.value is None else json.loads(row.value), row.undoes,
-        row.seconds, None if row.note is None else json.loads(row.note),
+        number, moment(at), request_id, kind, who, about, candidate,
+        None if value is None else json.loads(value), undoes, seconds,
+        None if note is None else json.loads(note),
     )  # fmt: skip
 
 
@@ -336,8 +361,8 @@ def _added(connection: Connection, event: Event) -> Event:
         "seconds": event.seconds,
         "note": None if event.note is None else value_text(event.note),
     }
-    connection.execute(insert(EVENT), columns)
-    connection.execute(update(HEAD).values(last=event.number))
+    connection.execute(_ADD_EVENT, columns)
+    connection.execute(_MOVE_HEAD, {"number": event.number})
     return event
 
 

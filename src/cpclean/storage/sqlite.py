@@ -20,6 +20,7 @@ from cpclean.storage.turns import Turns
 
 # How long a writer waits for another one. People notice, but nothing is lost.
 BUSY_SECONDS = 10.0
+_CLOCK = "SELECT CAST((julianday('now') - 2440587.5) * 86400000.0 + 0.5 AS INTEGER)"
 
 
 class SqliteStorage(SqlStorage):
@@ -35,7 +36,7 @@ class SqliteStorage(SqlStorage):
         How long to wait for another writer.
     """
 
-    clock = "CAST((julianday('now') - 2440587.5) * 86400000.0 + 0.5 AS INTEGER)"
+    one_writer = True
 
     def __init__(
         self,
@@ -56,6 +57,8 @@ class SqliteStorage(SqlStorage):
         )
         event.listen(engine, "connect", _on_connect)
         event.listen(engine, "begin", _on_begin)
+        self._for_leases = engine.execution_options(use="lend")
+        self._for_reading = engine.execution_options(use="read")
         super().__init__(f"{str(path)!r}", engine, create)
         try:
             self._let_readers_go_on()
@@ -90,11 +93,13 @@ class SqliteStorage(SqlStorage):
 
     def _lending(self) -> AbstractContextManager[Connection]:
         # Without a write-ahead log, which some disks cannot have, leases are saved like events.
-        use = "lend" if self._is_ahead else "save"
-        return self._in_turn(self.engine.execution_options(use=use))
+        return self._in_turn(self._for_leases if self._is_ahead else self.engine)
 
     def _reading(self) -> AbstractContextManager[Connection]:
-        return self.engine.execution_options(use="read").begin()
+        return self._for_reading.begin()
+
+    def _now(self, connection: Connection) -> int:
+        return int(connection.exec_driver_sql(_CLOCK).scalar_one())
 
     @contextmanager
     def _in_turn(self, engine: Engine) -> Iterator[Connection]:
@@ -179,7 +184,10 @@ def _on_connect(connection: Any, _: Any) -> None:
 
 def _on_begin(connection: Connection) -> None:
     use = connection.get_execution_options().get("use", "save")
-    # With a write-ahead log, FULL waits for the disk at every commit, NORMAL only now and then.
-    connection.exec_driver_sql(f"PRAGMA synchronous = {'NORMAL' if use == 'lend' else 'FULL'}")
+    wait = "NORMAL" if use == "lend" else "FULL"
+    if use != "read" and connection.info.get("synchronous") != wait:
+        # With a write-ahead log, FULL waits for the disk at every commit, NORMAL only now and then.
+        connection.exec_driver_sql(f"PRAGMA synchronous = {wait}")
+        connection.info["synchronous"] = wait
     # A writer locks at once: one that began by reading could find the lock taken.
     connection.exec_driver_sql("BEGIN" if use == "read" else "BEGIN IMMEDIATE")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec.inspect
@@ -70,8 +72,13 @@ def _explained(kind: Any, found: Any, strict: bool) -> str:
     return f"the body has unknown fields: {offenders(odd)}. Known fields: {', '.join(hints)}."
 
 
-def _hints(kind: Any) -> dict[str, Any]:
-    return get_type_hints(kind, include_extras=True) if isinstance(kind, type) else {}
+def _hints(kind: Any) -> Mapping[str, Any]:
+    return _hints_of(kind) if isinstance(kind, type) else {}
+
+
+@cache
+def _hints_of(kind: type) -> Mapping[str, Any]:
+    return get_type_hints(kind, include_extras=True)
 
 
 def _required(kind: Any) -> set[str]:

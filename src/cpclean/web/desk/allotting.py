@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 
 from cpclean.storage.events import Lease
-from cpclean.storage.ledger import RowState
+from cpclean.storage.row_states import RowState
 from cpclean.web.desk.engine import Now
 from cpclean.web.desk.gold import gold_order, is_gold
 from cpclean.web.desk.project_rows import ProjectRows

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
 from cpclean.data.between import Between
 from cpclean.data.columns import Column
 from cpclean.data.nulls import is_null
-from cpclean.data.rough_ranges import RoughRange, ranges_of
+from cpclean.data.rough_ranges import ranges_of
 from cpclean.data.table import IncompleteTable
+from cpclean.data.units import unit_of
 from cpclean.data.values import categories_of, in_words, is_mark, mark_text
 from cpclean.web.desk.views import CellView, RangeView
 
 LONGEST = 300  # characters of a value in a line with others
 LONGEST_CELL = 5_000  # characters of a cell that are shown
 MOST_CATEGORIES = 5_000  # that are listed for people who type a value: the most frequent
-_UNIT = re.compile(r"[(\[]\s*([^()\[\]]{1,12}?)\s*[)\]]\s*$")
 
 
 def text_of(value: Any, column: Column | None = None, most: int = LONGEST) -> str:
@@ -48,32 +48,50 @@ def line_of(values: Mapping[str, Any], table: IncompleteTable | None = None) -> 
     )
 
 
-def cells_of(
-    table: IncompleteTable, row: int, holes: Collection[str], known: Mapping[str, Any]
-) -> list[CellView]:
-    """The cells of a row, in the table's order.
+class RowCells:
+    """The cells of the rows of a table, as they are asked for and shown.
 
     Parameters
     ----------
-    holes : names of the cells that are asked for
-        One that is not empty is doubted; it shows nothing, for its value is a candidate.
-    known : dict from column to value
-        What was answered about the row before.
+    table : IncompleteTable
     """
-    found = []
-    for column in table.columns:
-        value = known.get(column.name, column.shown(column.values[row]))
-        hole = column.name in holes
-        text = None if value is None or hole else text_of(value, most=LONGEST_CELL)
-        ranges = ranges_of(table, row, column.name) if hole else []
-        found.append(_cell(column, text, hole, ranges))
-    return found
+
+    def __init__(self, table: IncompleteTable) -> None:
+        self._table = table
+        self._asked: dict[str, CellView] = {}  # of columns that were asked for, without ranges
+
+    def of(self, row: int, holes: Collection[str], known: Mapping[str, Any]) -> list[CellView]:
+        """The cells of a row, in the table's order.
+
+        Parameters
+        ----------
+        holes : names of the cells that are asked for
+            One that is not empty is doubted; it shows nothing, for its value is a candidate.
+        known : dict from column to value
+            What was answered about the row before.
+        """
+        return [
+            self._hole(row, column)
+            if column.name in holes
+            else _shown(column, known.get(column.name, column.shown(column.values[row])))
+            for column in self._table.columns
+        ]
+
+    def _hole(self, row: int, column: Column) -> CellView:
+        found = self._asked.get(column.name)
+        if found is None:
+            found = self._asked[column.name] = _asked(column)
+        ranges = ranges_of(self._table, row, column.name)
+        return replace(found, ranges=[RangeView(*one) for one in ranges])
 
 
-def _cell(column: Column, text: str | None, hole: bool, ranges: list[RoughRange]) -> CellView:
-    if not hole:
-        return CellView(column.name, column.kind, text, False)
-    unit = _UNIT.search(column.name)
+def _shown(column: Column, value: Any) -> CellView:
+    text = None if value is None else text_of(value, most=LONGEST_CELL)
+    return CellView(column.name, column.kind, text, False)
+
+
+def _asked(column: Column) -> CellView:
+    """What can be answered for a hole of a column, in any row."""
     low = high = None
     categories: list[str] = []
     if column.kind == "categorical":
@@ -82,11 +100,9 @@ def _cell(column: Column, text: str | None, hole: bool, ranges: list[RoughRange]
     elif column.kind == "boolean":
         categories = ["true", "false"]  # the first is yes
     elif column.n_observed:
-        ends = column.observed.min(), column.observed.max()
-        low, high = (text_of(column.shown(end)) for end in ends)
-    views = [RangeView(*one) for one in ranges]
-    measured = unit[1] if unit and column.kind == "numeric" else ""
-    return CellView(column.name, column.kind, text, True, low, high, categories, views, measured)
+        low, high = (text_of(column.shown(end)) for end in (column.least, column.most))
+    unit = unit_of(column.name) if column.kind == "numeric" else ""
+    return CellView(column.name, column.kind, None, True, low, high, categories, [], unit)
 
 
 def spare_cells(columns: Mapping[str, Mapping[int, Any]], place: int) -> list[CellView]:

@@ -266,7 +266,8 @@ class Engine:
             self._following = True
             self._news.clear()
         try:
-            fresh = self._storage.events(after=len(self._events)) if self._is_more() else []
+            look = woken or self._is_more()
+            fresh = self._storage.events(after=len(self._events)) if look else []
             self._looked = time.monotonic()
             if fresh or not begun:
                 self._following = True
@@ -287,14 +288,13 @@ class Engine:
         ledger = self._book.ledger()
         follower = self._follower
         if follower is None:
-            session = self._project.session(cluster=self._cluster)
+            session = self._new_session()
             self._start_shares = (session.certain_share, session.settled_share)
             self._start = session.view
             follower = Follower(session)
         follower.follow(ledger.log)
         if follower.resumed:
-            session = self._project.session(cluster=self._cluster)
-            self._recalling = Recalling(session, ledger.log, self._stopping, self.wake)
+            self._recalling = Recalling(self._new_session, ledger.log, self._stopping, self.wake)
         if follower.aside:
             aside = {ledger.numbers[place]: why for place, why in follower.aside.items()}
             ledger = replace(ledger, left_out={**ledger.left_out, **aside})
@@ -306,6 +306,9 @@ class Engine:
         self._events = events
         self._stand(ledger, follower.session)
         self._follower = follower
+
+    def _new_session(self) -> CleaningSession:
+        return self._project.session(cluster=self._cluster)
 
     def _recall(self) -> bool:
         """Take over what the answers of a long log did, once that is worked out."""

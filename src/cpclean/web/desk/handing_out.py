@@ -10,7 +10,7 @@ from cpclean.projects.project import Project
 from cpclean.storage.contract import Storage
 from cpclean.storage.events import Lease
 from cpclean.web.desk.allotting import Allotting, handed_by
-from cpclean.web.desk.cell_views import cells_of, line_of, spare_cells
+from cpclean.web.desk.cell_views import RowCells, line_of, spare_cells
 from cpclean.web.desk.details import Detail, detail_of
 from cpclean.web.desk.engine import Engine, Now
 from cpclean.web.desk.listing import own_answer, settled_text
@@ -18,7 +18,7 @@ from cpclean.web.desk.project_rows import ProjectRows
 from cpclean.web.desk.views import CommentView, HolderView, NextView, QuestionView
 
 # Rows of the ranking that are searched first for a free one.
-FIRST = 200
+FIRST = 100
 # After this time, a row that somebody has open is also given to a person for whom nothing is free.
 PATIENCE_SECONDS = 60.0
 OTHERS_ARE_ASKED = "others are asked"  # in the cells of a row that are not for this person
@@ -51,6 +51,7 @@ class HandingOut:
         self._engine, self._lease_seconds = engine, lease_seconds
         self._allotting = allotting
         self._gold: dict[int, Detail] = {}
+        self._cells = RowCells(project.table)
 
     def best(self, who: str) -> QuestionView | None:
         """The best free question, held for this person; None if there is none."""
@@ -152,8 +153,7 @@ class HandingOut:
         return QuestionView(
             row=row,
             number=number,
-            cells=cells_of(self._table, row, asked, known_cells)
-            + spare_cells(self._rows.spare, number),
+            cells=self._cells.of(row, asked, known_cells) + spare_cells(self._rows.spare, number),
             candidates=list(detail.candidates),
             gain=float(now.gains[row]),
             near=detail.near,

@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from cpclean.data.between import Between
 from cpclean.storage.events import Event, Lease
-from cpclean.storage.ledger import RowState
+from cpclean.storage.row_states import RowState
 from cpclean.web.desk.cell_views import line_of
 from cpclean.web.desk.engine import Now
 from cpclean.web.desk.project_rows import ProjectRows

@@ -11,6 +11,7 @@ from typing import Any
 from cpclean.cleaning.session import CleaningSession
 
 _AT_ONCE = 20  # answers between two rests
+_AFTER_SECONDS = 1.0  # people who have waited for the project come first
 
 log = logging.getLogger("cpclean.web")
 
@@ -20,8 +21,8 @@ class Recalling:
 
     Parameters
     ----------
-    session : CleaningSession
-        A new one.
+    session : function without arguments
+        Makes a new session.
     entries : sequence of dict
         The log.
     stopping : Event
@@ -37,7 +38,7 @@ class Recalling:
 
     def __init__(
         self,
-        session: CleaningSession,
+        session: Callable[[], CleaningSession],
         entries: Sequence[dict[str, Any]],
         stopping: Event,
         tell: Callable[[], None],
@@ -48,14 +49,17 @@ class Recalling:
         Thread(target=self._work, name="cpclean recalling", daemon=True).start()
 
     def _work(self) -> None:
+        if self._stopping.wait(_AFTER_SECONDS):
+            return
         try:
+            session = self._session()
             for begin in range(0, len(self._entries), _AT_ONCE):
                 start = time.perf_counter()
-                self._session.replay(self._entries[begin : begin + _AT_ONCE])
+                session.replay(self._entries[begin : begin + _AT_ONCE])
                 if self._stopping.wait(time.perf_counter() - start):
                     return
         except Exception:  # people can do without
             log.exception("recalling what earlier answers did failed")
             return
-        self.found = self._session
+        self.found = session
         self._tell()

@@ -186,24 +186,21 @@ class TakingIn:
         if 0 < len(left) < len(holes):
             return self._part(row, candidate, left)
         # Storage has no place for the numbers of candidates of a row with very many holes.
-        if candidate >= MOST_STORED or self._roughly(row, candidate, holes):
-            return self._part(row, candidate, holes)
+        values = self._values_of(row, candidate, holes)
+        if candidate >= MOST_STORED or any(isinstance(one, Between) for one in values.values()):
+            return self._project.entry(row, None, values)
         return entry
 
     def _part(self, row: int, candidate: int, names: Sequence[str]) -> dict[str, Any]:
-        """What a candidate says about some of the holes: a value of a grid, only roughly."""
-        given, rough = (
-            self._project.table.candidate(row, candidate),
-            self._roughly(row, candidate, names),
-        )
-        values = {name: rough.get(name, given[name]) for name in names}
-        return self._project.entry(row, None, values)
+        """What a candidate says about some of the holes, as the log has it."""
+        return self._project.entry(row, None, self._values_of(row, candidate, names))
 
-    def _roughly(self, row: int, candidate: int, names: Sequence[str]) -> dict[str, Between]:
+    def _values_of(self, row: int, candidate: int, names: Sequence[str]) -> dict[str, Any]:
+        """What a candidate says about some of the holes: a value of a grid, only roughly."""
         table = self._project.table
         given = table.candidate(row, candidate)
-        found = {name: range_around(table, row, name, given[name]) for name in names}
-        return {name: one for name, one in found.items() if one is not None}
+        rough = {name: range_around(table, row, name, given[name]) for name in names}
+        return {name: given[name] if one is None else one for name, one in rough.items()}
 
     # -- each request once -------------------------------------------------------------------
 

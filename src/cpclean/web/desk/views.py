@@ -33,7 +33,8 @@ class CellView:
     ranges : list of RangeView
         Of a hole whose values have an order: rough answers, each of which stands for candidates.
     unit : str
-        What values are measured in, if the name of the column says so: kg for "weight (kg)".
+        What values are measured in, if the name of the column says so: kg for "weight (kg)"
+        and for "weight_kg".
     """
 
     column: str
