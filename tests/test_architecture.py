@@ -67,6 +67,8 @@ def room_of(name: str) -> str | None:
     first = rest.split(".")[0]
     if first in PUBLIC:
         return PUBLIC[first].split(".")[1]
+    if first == "__main__":  # the same program by another name
+        return "cli"
     return None if first == "__version__" else first
 
 

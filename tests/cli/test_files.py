@@ -121,6 +121,7 @@ def test_labels_that_are_missing(verb, files, share):
     given = (verb, files["train"], "--label", "y", *truth, *share)
     told = r"needs a label; missing in row 7, 20, 31 and 1 more\. Leave .* with --drop-unlabelled\."
     refused(run(*given), told)
+    assert "In the file, these are lines 9, 22, 33 and 1 more." in run(*given).stderr
     assert run(*given, "--drop-unlabelled").exit_code == 0
 
 

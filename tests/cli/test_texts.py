@@ -270,3 +270,10 @@ def test_a_format_without_its_package(files, without_packages, monkeypatch, suff
     assert f"writing {suffix} files needs a package" in words
     words = told(run("clean", files["train"], "--label", "y", "--out", f"out{suffix}"))
     assert f"writing {suffix} files needs a package" in words
+
+
+def test_the_package_is_the_program():
+    ran = subprocess.run(
+        [sys.executable, "-m", "cpclean", "--help"], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.startswith("Usage: cpclean [OPTIONS] COMMAND")

@@ -5,6 +5,7 @@ import pytest
 
 from cpclean.data.column_reading import column_from_objects
 from cpclean.intake.doubts import doubts
+from cpclean.intake.misspelt import misspelt
 from cpclean.intake.sentences import said
 
 RNG = np.random.default_rng(0)
@@ -42,6 +43,59 @@ def test_numbers_that_stand_for_nothing(values: list, named: str) -> None:
 ])  # fmt: skip
 def test_numbers_like_any_other(values: list) -> None:
     assert about(values) == []
+
+
+def test_slips_of_the_pen_are_named_and_what_handles_them() -> None:
+    (told,) = about(["female"] * 40 + ["male"] * 40 + ["femlae"])
+    assert told == (
+        "column 'c' has 'femlae' (1), which may be a slip of the pen for 'female' (40). If it is, "
+        "correct it in the file, or doubt it: --suspect c=femlae."
+    )
+
+
+@pytest.mark.parametrize("slip", ["femle", "feemale", "femake", "Femlae", "femael"])
+def test_every_kind_of_slip_is_found(slip: str) -> None:
+    assert misspelt({"female": 30, "male": 30, slip: 2}) == {slip: "female"}
+
+
+@pytest.mark.parametrize("rest", [
+    {"A1": 40, "A2": 1},
+    {"type11": 40, "type12": 1},
+    {"mild": 40, "mind": 1},
+    {"grade a": 40, "grade b": 1},
+    {"stage II": 40, "stage III": 1},
+    {"typical": 40, "atypical": 1},
+    {"normal": 40, "formal": 1},
+    {"smoking": 12, "smokking": 2},  # too frequent beside the other
+    {"married": 40, "widowed": 1},
+    {f"{first}aria{last}": n for first in "bm" for last, n in (("", 300), ("n", 30))},
+    {**{f"name{chr(97 + n // 26)}{chr(97 + n % 26)}": 30 for n in range(250)}, "namexa": 1},
+    {1.5: 40, 2.5: 1},
+])  # fmt: skip
+def test_other_categories_are_no_slips(rest: dict) -> None:
+    assert misspelt(rest) == {}
+
+
+NUMBERS = RNG.permutation(90_000)[:80].tolist()
+
+
+@pytest.mark.parametrize("name", ["pidnum", "id", "patient_id", "customerId", "case no", "Key"])
+def test_numbers_that_name_rows_are_identifiers(name: str) -> None:
+    (note,) = doubts([column_from_objects(name, NUMBERS)])
+    assert (note.code, note.values["distinct"]) == ("identifier", 80)
+
+
+@pytest.mark.parametrize(("name", "values"), [
+    ("income", NUMBERS),
+    ("paid", NUMBERS),
+    ("humid", NUMBERS),
+    ("id", [*NUMBERS[:-1], NUMBERS[0]]),  # one of them twice
+    ("id", [*NUMBERS[:-1], None]),
+    ("id", [one + 0.5 for one in NUMBERS]),
+    ("id", NUMBERS[:30]),
+])  # fmt: skip
+def test_other_numbers_are_measurements(name: str, values: list) -> None:
+    assert doubts([column_from_objects(name, values)]) == []
 
 
 def test_first_days_of_calendars() -> None:

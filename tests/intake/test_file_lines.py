@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import json
 import re
 from pathlib import Path
@@ -13,7 +15,9 @@ import pytest
 from click.testing import CliRunner
 
 from cpclean.cli import main
+from cpclean.errors import TableWarning
 from cpclean.intake.file_lines import FileLines
+from cpclean.intake.reading import read_csv
 from cpclean.intake.textfile import TextFile
 
 OPTIONS = ("--label", "y", "--space", "plain", "-k", "1", "--val", "val.csv")
@@ -77,3 +81,29 @@ def test_workbooks_have_lines_and_parquet_has_none(frame: pd.DataFrame, suffix: 
 def test_a_file_that_has_other_rows_has_no_lines() -> None:
     assert FileLines.of(TextFile(b"a\n1\n2\n"), 5).at(0) is None
     assert FileLines.of(TextFile(b"a\n1\n2\n"), 2).at(-1) is None
+
+
+ODD = (
+    "size,note\n" + "".join(f'{n}.5,"of two\nlines"\n' for n in range(40)) + "45 mm,x\nunknown,x\n"
+)
+
+
+@pytest.mark.parametrize("way", ["text", "bytes", "path", "packed"])
+def test_warnings_about_odd_cells_name_their_lines(way, tmp_path):
+    packed = tmp_path / "odd.csv.gz"
+    packed.write_bytes(gzip.compress(ODD.encode()))
+    (tmp_path / "odd.csv").write_text(ODD, "utf-8")
+    given = {
+        "text": io.StringIO(ODD),
+        "bytes": io.BytesIO(ODD.encode()),
+        "path": tmp_path / "odd.csv",
+        "packed": packed,
+    }[way]
+    with pytest.warns(TableWarning, match=r"'45 mm' \(row 40\).* In the file, .* lines 82, 83\."):
+        read_csv(given)
+
+
+def test_lines_are_not_guessed_where_some_were_skipped():
+    with pytest.warns(TableWarning) as seen:
+        read_csv(io.StringIO("about\n" + ODD), skiprows=1)
+    assert "In the file" not in str(seen[0].message)

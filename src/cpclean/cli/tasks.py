@@ -15,7 +15,6 @@ from cpclean.cli.many_files import (
 )
 from cpclean.cli.mistakes import Mistake, in_options, note, tell
 from cpclean.cli.options import KINDS, Training, Validation
-from cpclean.errors import offenders
 
 if TYPE_CHECKING:
     from cpclean.data.task import Task
@@ -77,11 +76,7 @@ def _with_lines(about: Note | Warning, opened: Opened) -> Note | Warning | str:
     code, where = getattr(about, "code", None), getattr(about, "values", {}).get("where")
     if code != "odd_numbers" or where:
         return about
-    lines = [opened.lines.at(row) for row in getattr(about, "rows", ())]
-    if not lines or None in lines:
-        return about
-    which = "this is line" if len(lines) == 1 else "these are lines"
-    return f"{in_options(about)} In the file, {which} {offenders(lines)}."
+    return f"{in_options(about)}{opened.lines.of_rows(getattr(about, 'rows', ()))}"
 
 
 def task_given(

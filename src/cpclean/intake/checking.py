@@ -8,6 +8,7 @@ import numpy as np
 
 from cpclean.errors import near, offenders
 from cpclean.intake.choices import MIN_ROWS_OF_LEAVES, MOST_COLUMNS, Choices
+from cpclean.intake.file_lines import FileLines
 from cpclean.intake.layout import Layout
 from cpclean.intake.notes import Note
 from cpclean.intake.sentences import refusal
@@ -58,7 +59,9 @@ def check_rows(frame: Any, source: SourceFile, choices: Choices) -> list[Note]:
     if unlabelled.all():
         raise refusal("no_labels", choices.label, file=file)
     if unlabelled.any() and not choices.drop_unlabelled:
-        raise refusal("unlabelled", choices.label, _where(unlabelled), file=file)
+        rows = _where(unlabelled)
+        lines = FileLines.of(source.text(choices.layout), len(frame), source.suffix)
+        raise refusal("unlabelled", choices.label, rows, file=file, lines=lines.of_rows(rows))
     features = frame.drop(columns=choices.label)
     check_finite(features, source)
     empty = features.isna().all(axis=1).to_numpy() & ~unlabelled

@@ -39,6 +39,12 @@ DOUBTED: dict[str, Saying] = {
         "If they mean the same: --fold {column:sh}.",
         "If they mean the same, spell them alike in the file.",
     ),
+    "maybe_misspelt": Saying(
+        "column {column!r} has {value}, which may be a slip of the pen for {others}.",
+        "If it is, correct it, or name the cell in suspects.",
+        "If it is, correct it in the file, or doubt it: --suspect {cell:sh}.",
+        "If it is, correct it in the file.",
+    ),
     "free_text": Saying(
         "column {column!r} is free text: {distinct:,} different ones.",
         f"{_PROSE}.",

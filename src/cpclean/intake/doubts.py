@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from cpclean.data.columns import Column
 from cpclean.errors import offenders
+from cpclean.intake.misspelt import misspelt
 from cpclean.intake.notes import Note
 from cpclean.intake.tidying import folded
 
@@ -37,6 +39,14 @@ _FEW, _ROWS = 20, 20
 _APART, _ERRORS = 0.1, 4.0
 # From here on they say the label by themselves.
 _TELLING = 0.95
+# Slips that are named for a column.
+_MOST_SLIPS = 3
+# Numbers that name rows, from so many rows on, by the names of their columns.
+_IDS = 50
+_IDENTIFIES = re.compile(
+    r"(?i:(^|[^a-z])(id|ident|identifier|uuid|nr|no|num|number|key|code|serial)($|[^a-z]))"
+    r"|(?i:id_?(num|number|no|nr|code)$)|(Id|ID)$|^[pucrs]id$"
+)
 
 
 def doubts(columns: Iterable[Column], labels: Any = None) -> list[Note]:
@@ -51,9 +61,9 @@ def doubts(columns: Iterable[Column], labels: Any = None) -> list[Note]:
     found: list[Note] = []
     for column in columns:
         if column.kind == "categorical":
-            found += _spellings(column) or _prose(column)
+            found += [*_spellings(column), *_slips(column)] or _prose(column)
         else:
-            found += _sentinels(column)
+            found += _sentinels(column) + _numbers_of_rows(column)
         if labels is not None:
             found += _telling(column, labels) or _holes_of_labels(column, labels)
     return found
@@ -137,6 +147,29 @@ def _spellings(column: Column) -> list[Note]:
     if len(alike) > 2:
         words += f"; and {len(alike) - 2} more"
     return [Note("spellings", column.name, values={"what": words})]
+
+
+def _slips(column: Column) -> list[Note]:
+    """Rare categories that are one slip of the pen away from a frequent one."""
+    times, notes = column.frequencies, []
+    for slip, meant in misspelt(times).items():
+        values = {
+            "value": f"{slip!r} ({times[slip]:,})",
+            "others": f"{meant!r} ({times[meant]:,})",
+            "cell": f"{column.name}={slip}",
+        }
+        notes.append(Note("maybe_misspelt", column.name, values=values))
+    return notes[:_MOST_SLIPS]
+
+
+def _numbers_of_rows(column: Column) -> list[Note]:
+    """Whole numbers, every one different, in a column with the name of an identifier."""
+    distinct = len(column.distinct)
+    if column.kind != "numeric" or column.is_numbered or distinct < max(_IDS, column.size):
+        return []
+    if not _IDENTIFIES.search(column.name) or not bool((column.distinct % 1 == 0).all()):
+        return []
+    return [Note("identifier", column.name, values={"distinct": distinct})]
 
 
 def _prose(column: Column) -> list[Note]:

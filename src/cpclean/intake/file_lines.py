@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from cpclean.errors import offenders
 from cpclean.intake.textfile import TextFile
 
 
@@ -54,6 +55,18 @@ class FileLines:
         """The line, to be put after the number of a row; "" if it is not known."""
         line = self.at(row)
         return "" if line is None else f", line {line} of the file"
+
+    def of_rows(self, rows: Sequence[int]) -> str:
+        """The lines of several rows, in a sentence of its own; "" unless all are known.
+
+        >>> FileLines(range(2, 9)).of_rows([0, 3])
+        ' In the file, these are lines 2, 5.'
+        """
+        found = [self.at(row) for row in rows]
+        if not found or None in found:
+            return ""
+        which = "this is line" if len(found) == 1 else "these are lines"
+        return f" In the file, {which} {offenders(found)}."
 
     def remark(self, row: int) -> dict[str, int]:
         """The number of a row and its line, as logs have them."""

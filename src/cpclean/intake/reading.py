@@ -21,9 +21,11 @@ from cpclean.data.domains import domain_table
 from cpclean.data.frames import check_names, pandas_module, series_of
 from cpclean.data.nulls import stripped, token_numbers
 from cpclean.errors import TableError, TableWarning, offenders, warn_caller
+from cpclean.intake.file_lines import FileLines
 from cpclean.intake.notes import IntakeError
 from cpclean.intake.odd_numbers import with_numbers
 from cpclean.intake.sentences import parts, refusal
+from cpclean.intake.textfile import TextFile
 
 _FORMATS = {".parquet": "parquet", ".xlsx": "excel"}
 _KINDS = {"csv": "a CSV", "parquet": "a Parquet", "excel": "an Excel"}
@@ -80,7 +82,7 @@ def read_csv(
     file, tokens = _file("csv", path_or_buffer), stripped(null_tokens)
     sep = pandas_options.get("sep") or pandas_options.get("delimiter") or ","
     read = _separated(file, pandas_options, tokens, kinds or {}, domains)
-    return read if domains else _numbered(read, kinds or {}, sep)
+    return read if domains else _numbered(read, kinds or {}, sep, file.lines_of(pandas_options))
 
 
 def read_table(
@@ -105,14 +107,18 @@ def read_table(
     _check_suffix(suffix, repr(os.fspath(path)), domains)
     file = _file(_FORMATS[suffix], path)
     read = _plain(file, pandas_options, stripped(null_tokens), kinds or {})
-    return _numbered(read, kinds or {}, ",")
+    return _numbered(read, kinds or {}, ",", lambda n_rows: FileLines.of(None, n_rows, suffix))
 
 
-def _numbered(frame: Any, kinds: Mapping[str, str], sep: str) -> Any:
+def _numbered(
+    frame: Any, kinds: Mapping[str, str], sep: str, lines_of: Callable[[int], FileLines]
+) -> Any:
     """A frame with numbers where they are meant, and warnings about cells that are none."""
     made, notes = with_numbers(frame, kinds, (), sep)
+    lines = lines_of(len(frame)) if notes else FileLines()
     for one in notes:
         what, way_out = parts(one, "python")
+        way_out += lines.of_rows(one.rows)
         warn_caller(TableWarning(what, way_out, field="kinds", column=one.column))
     return made
 
@@ -210,6 +216,26 @@ class _File:
         """Every line as text, the header too."""
         layout = {key: value for key, value in options.items() if key in _LAYOUT | {"nrows"}}
         return self.read({**layout, "header": None, "dtype": str, "na_filter": False})
+
+    def lines_of(self, options: Mapping[str, Any]) -> Callable[[int], FileLines]:
+        """On which lines so many rows begin; unknown if rows or lines of the file were skipped."""
+        known = options.keys() <= {"sep", "delimiter", "encoding", "decimal", "low_memory", "dtype"}
+
+        def found(n_rows: int) -> FileLines:
+            given = self.opened()
+            if not known or not isinstance(given, Path | BytesIO | StringIO):
+                return FileLines()
+            encoding = options.get("encoding") or "utf-8"
+            sep = options.get("sep") or options.get("delimiter") or ","
+            if isinstance(given, Path):
+                text = TextFile.read(given, sep, encoding)
+            else:
+                content = given.getvalue()
+                packed = content.encode(encoding) if isinstance(content, str) else content
+                text = TextFile(packed, sep, encoding)
+            return FileLines() if text is None else FileLines.of(text, n_rows)
+
+        return found
 
     def refusal(self, code: str, **values: Any) -> IntakeError:
         """The error that says this of the file."""

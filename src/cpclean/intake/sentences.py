@@ -148,8 +148,8 @@ _COLUMNS = {
 _ROWS = {
     "unlabelled": Saying(
         "every row of {file} needs a label; missing in row {rows}.",
-        "Leave these rows out with drop_unlabelled=True.",
-        "Leave these rows out with --drop-unlabelled.",
+        "Leave these rows out with drop_unlabelled=True.{lines}",
+        "Leave these rows out with --drop-unlabelled.{lines}",
         "Tick “leave out rows without a label” to go on without them.",
         field="drop_unlabelled",
     ),
@@ -410,6 +410,7 @@ def _values(note: Note) -> Mapping[str, Any]:
         "category": f"{note.column}=categorical",
         "near": "",
         "where": "",
+        "lines": "",
         "separator": "",
         "encoding": "utf-8",
         "likely": "latin-1",
