@@ -61,12 +61,46 @@ def test_a_value_of_a_grid_stands_for_a_range_around_it_alone(kind):
 
 def test_texts_are_short():
     assert [one.text for one in ranges_of(table(COLUMNS["wholes"]), 0, "a")] == [
-        "below 2", "2 to 14", "15 to 25.8", "25.8 to 63", "64 or more",
+        "below 2", "2 to 14", "15 to 25", "26 to 63", "64 or more",
     ]  # fmt: skip
     first, *_, last = ranges_of(table(COLUMNS["days"]), 0, "a")
     assert first.text.startswith("before 2024-")
     assert last.text.endswith(" or later")
     assert ranges_of(table(list("abcabc")), 0, "a") == []
+    assert "-0" not in str([one.text for one in ranges_of(table(COLUMNS["negative"]), 0, "a")])
+
+
+@pytest.mark.parametrize("kind", ["days", "a mean between days"])
+@pytest.mark.parametrize("repairs", ["default", "observed"])
+def test_every_day_is_in_one_range_and_its_words_say_in_which(kind, repairs):
+    made = table(COLUMNS[kind], repairs)
+    column, found = made.columns[0], ranges_of(made, 0, "a")
+    day, last = pd.Timestamp("2023-12-25"), pd.Timestamp("2024-08-01")
+    while day < last:
+        inside = []
+        for one in found:
+            ends = [None if end is None else column.stored(end) for end in one.between]
+            if Between(*ends).holds(np.array([column.stored(day)]))[0]:
+                inside.append(one.text)
+        assert inside == [one.text for one in found if _says(one.text, str(day.date()))]
+        assert len(inside) == 1, (day, inside)
+        day += timedelta(days=1)
+
+
+def _says(text, day):
+    """Whether words such as "2024-01-02 to 2024-01-07" are about a day."""
+    if text.startswith("before "):
+        return day < text.removeprefix("before ")
+    if text.endswith(" or later"):
+        return day >= text.removesuffix(" or later")
+    first, _, last = text.partition(" to ")
+    return first <= day <= (last or first)
+
+
+def test_moments_end_before_the_next_range_begins():
+    texts = [one.text for one in ranges_of(table(COLUMNS["hours"]), 0, "a")]
+    assert texts[0] == "before 2024-01-01 01:00:00"
+    assert texts[1] == "2024-01-01 01:00:00 to before 2024-01-01 03:00:00"
 
 
 @pytest.mark.parametrize(

@@ -181,6 +181,11 @@ class Column:
         return self.whole or bool((self.observed == np.floor(self.observed)).all())
 
     @cached_property
+    def has_days(self) -> bool:
+        """Whether all dates that are observed are days, without a time and a zone."""
+        return self.zone is None and bool((self.observed % 86_400.0 == 0).all())
+
+    @cached_property
     def is_numbered(self) -> bool:
         """Whether these are whole numbers without gaps, repetitions or holes."""
         if not self.whole or self.missing.any():

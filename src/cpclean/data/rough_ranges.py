@@ -23,6 +23,7 @@ from cpclean.data.values import in_words, is_mark, plain_value
 
 MOST_RANGES = 5
 ORDERED = ("numeric", "date", "duration")
+_DAY = 86_400.0  # seconds
 
 
 class RoughRange(NamedTuple):
@@ -35,9 +36,12 @@ class RoughRange(NamedTuple):
 def ranges_of(table: IncompleteTable, row: int, name: str) -> list[RoughRange]:
     """The ranges of a hole, from low to high; none if its values have no order."""
     column = table.columns[table.names.index(name)]
-    cuts = _cuts_of(table, row, column)
+    if column.kind not in ORDERED:
+        return []
+    values, weights = _values_of(table, row, column)
+    cuts = _cuts_of(column, values, weights)
     ends = [None, *cuts, None]
-    return [_view(column, low, high) for low, high in pairwise(ends)] if cuts else []
+    return [_view(column, values, low, high) for low, high in pairwise(ends)] if cuts else []
 
 
 def range_around(table: IncompleteTable, row: int, name: str, value: Any) -> Between | None:
@@ -55,7 +59,7 @@ def range_around(table: IncompleteTable, row: int, name: str, value: Any) -> Bet
     place = int(np.argmin(np.abs(values - stored)))
     low = cuts[place - 1] if place > 0 else None
     high = cuts[place] if place < len(cuts) else None
-    return Between(_shown(column, low), _upper(column, high)) if cuts else None
+    return Between(_shown(column, low), _upper(column, values, high)) if cuts else None
 
 
 def _is_grid(table: IncompleteTable, row: int, column: Column) -> bool:
@@ -68,10 +72,7 @@ def _is_grid(table: IncompleteTable, row: int, column: Column) -> bool:
     return own.shape == grid.shape and np.allclose(own, grid, rtol=1e-12, atol=0)
 
 
-def _cuts_of(table: IncompleteTable, row: int, column: Column) -> list[float]:
-    if column.kind not in ORDERED:
-        return []
-    values, weights = _values_of(table, row, column)
+def _cuts_of(column: Column, values: Floats, weights: Floats) -> list[float]:
     cuts: list[float] = []
     for low, high in _gaps(values, weights):
         cut = _cut(column, low, high)
@@ -110,13 +111,16 @@ def _cut(column: Column, low: float, high: float) -> float:
     if column.kind == "date":
         day = column.shown((low + high) / 2)
         cut = _stored_day(column, day) if isinstance(day, datetime) else low
-        return cut if low < cut < high else (low + high) / 2
+        if column.has_days and cut <= low:
+            cut += _DAY
+        fits = low < cut < high or (column.has_days and cut == high)
+        return cut if fits else (low + high) / 2
     below = math.floor((low + high) / 2)
     if _is_whole(column) and low <= below and below + 1 <= high:
         return float(below + 1)
     digits = -math.floor(math.log10(high - low)) - 1 if high > low else 0
     for more in range(6):
-        cut = round((low + high) / 2, digits + more)
+        cut = round((low + high) / 2, digits + more) + 0.0  # 0 rather than -0
         # Of whole numbers, a range ends one before its cut, which must not be below its values.
         if low < cut < high and not (_is_whole(column) and cut == math.floor(cut)):
             return cut
@@ -131,27 +135,45 @@ def _is_whole(column: Column) -> bool:
     return column.kind == "numeric" and column.has_whole_numbers
 
 
-def _view(column: Column, low: float | None, high: float | None) -> RoughRange:
-    between = Between(_shown(column, low), _upper(column, high))
-    first, last = (None if end is None else in_words(end) for end in (between.low, between.high))
-    if first is None:
-        word = "before" if column.kind == "date" else "below"
-        end = "" if high is None else in_words(column.shown(high))
-        text = f"{word} {end}"
-    elif last is None:
-        text = f"{first} or {'later' if column.kind == 'date' else 'more'}"
+def _view(column: Column, values: Floats, low: float | None, high: float | None) -> RoughRange:
+    between = Between(_shown(column, low), _upper(column, values, high))
+    if low is None or high is None:
+        text = _open_text(column, low, high)
+    elif column.kind == "date" and not column.has_days:
+        text = f"{in_words(between.low)} to before {in_words(_shown(column, high))}"
     else:
+        first, last = _ends_in_words(column, between, high)
         text = first if first == last else f"{first} to {last}"
     plain = [None if end is None else plain_value(end) for end in (between.low, between.high)]
     return RoughRange(text, plain)
+
+
+def _open_text(column: Column, low: float | None, high: float | None) -> str:
+    is_date = column.kind == "date"
+    if low is None:
+        return f"{'before' if is_date else 'below'} {in_words(_shown(column, high))}"
+    return f"{in_words(_shown(column, low))} or {'later' if is_date else 'more'}"
+
+
+def _ends_in_words(column: Column, between: Between, high: float) -> tuple[str, str]:
+    """Both ends, so that every day or whole number is in one range only."""
+    first, last = between.low, between.high
+    if column.kind == "date":
+        last = _shown(column, high - _DAY)
+    elif _is_whole(column) and math.ceil(first) <= math.floor(last):
+        first, last = math.ceil(first), math.floor(last)
+    return in_words(first), in_words(last)
 
 
 def _shown(column: Column, end: float | None) -> Any:
     return None if end is None else column.shown(end)
 
 
-def _upper(column: Column, end: float | None) -> Any:
-    """The upper end of a range: of whole numbers, the one before the cut."""
+def _upper(column: Column, values: Floats, end: float | None) -> Any:
+    """The upper end of a range: of whole numbers and days, the one before the cut."""
     if end is not None and _is_whole(column) and end == math.floor(end):
         return _shown(column, end - 1)
+    if end is not None and column.kind == "date" and column.has_days:
+        # The mean of days may lie within the last one.
+        return _shown(column, max(end - _DAY, float(values[values < end].max())))
     return _shown(column, end)

@@ -46,6 +46,7 @@ from cpclean.web.desk.sure_shares import SureShares
 AHEAD = 24  # questions that are worked out ahead
 POLL_SECONDS = 0.25  # between looks for answers from other processes
 MOST_REST = 0.02  # seconds after a piece of work
+LIVELY_SECONDS = 1.0  # after an answer
 RETRY_SECONDS = 1.0  # after the database could not be read
 ACCURACY_SECONDS = 1.0  # between two looks at all points
 RUNS, MOST_ANSWERS = 5, 400  # of a forecast
@@ -135,6 +136,7 @@ class Engine:
         self._following = False
         self._recalling: Recalling | None = None
         self._looked = 0.0  # when the log was last looked at
+        self._taken_at = -LIVELY_SECONDS  # when something new was in it
         self._events: list[LogEvent] = []
         self._by_request: dict[str, LogEvent] = {}
         self._comments: dict[int, list[LogEvent]] = {}
@@ -240,9 +242,16 @@ class Engine:
                 self._tell_trouble(str(problem) if known else f"{type(problem).__name__}.")
                 self._stopping.wait(RETRY_SECONDS)
                 continue
-            # Half of the time is for requests, which share the interpreter with this thread.
-            rest = min(time.perf_counter() - start, MOST_REST) if busy else POLL_SECONDS
-            self._news.wait(rest)
+            self._news.wait(self._rest(time.perf_counter() - start) if busy else POLL_SECONDS)
+
+    def _rest(self, seconds: float) -> float:
+        """How long to rest after so many seconds of work, if there is no news.
+
+        At least half of the time is for requests, which share the interpreter with this thread;
+        more of it just after an answer, when more may come.
+        """
+        times = 3 if time.monotonic() - self._taken_at < LIVELY_SECONDS else 1
+        return times * min(seconds, MOST_REST)
 
     def _tell_trouble(self, text: str | None) -> None:
         if text != self.trouble:
@@ -271,6 +280,7 @@ class Engine:
             self._looked = time.monotonic()
             if fresh or not begun:
                 self._following = True
+                self._taken_at = self._looked if begun else self._taken_at
                 self._follow([*self._events, *fresh])
             elif woken:  # nothing new; those who saw the engine behind learn that it is not
                 self._following = False
