@@ -10,6 +10,7 @@ from cpclean import CleaningSession, IncompleteTable
 from cpclean.analysis.advice import advice
 from cpclean.analysis.beside import BOOSTING, IMPUTED, accuracies_beside
 from cpclean.analysis.summary import Summary, summary
+from cpclean.analysis.words import words_first
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +36,7 @@ def test_the_best_of_the_others(facts, boosting, imputed, told) -> None:
         if "On the same rows" in one
     ]
     assert told in said
-    assert f"gradient boosting is right for {100 * boosting:.1f}%" in said
+    assert f"gradient boosting is right for {words_first(boosting)}" in said
 
 
 def test_nothing_without_labels(facts) -> None:

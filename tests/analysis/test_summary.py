@@ -141,14 +141,15 @@ def test_advice_about_columns():
     assert "No single column makes much difference" in told([effect("a", 0.71), effect("b", 0.7)])
     assert "olumn" not in told([effect("a", 0.9), effect("b", 0.7, holes=0)])
     both = [effect("a", 0.71), effect("b", 0.9)]
-    assert "90.0% of the predictions would be certain" in told(both)
-    assert "90.0% of the completions would be certain" in told(both, points_with_holes=3)
+    clean = "about nine in ten (90.0%) of the predictions would be certain"
+    assert f"{clean}." in told(both)
+    assert f"{clean}, with every way of filling" in told(both, points_with_holes=3)
 
 
 def test_advice_about_accuracy():
     assert "right for about four in five of these rows (80.0%) before any cleaning." in told()
     text = told(accuracy=0.5)
-    assert "always predicting the most frequent label for 50.0%" in text
+    assert "always predicting the most frequent label for about half (50.0%)" in text
     assert "as long as it has its holes, the table says little about the label" in text
     certain = told(accuracy=0.4, majority=0.8)
     assert "whatever the holes hold, the table says little about the label" in certain

@@ -82,10 +82,16 @@ def test_every_command(verb, val, files):
     else:
         assert "Note: 6 rows are held out to be predicted; 6 have holes." in told
     n_points = 9 if val else 6
-    of_completions = verb in ("inspect", "rank", "clean", "simulate", "report")
+    of_completions = verb in ("rank", "clean", "simulate", "report")
     explained = f"Note: {n_points} rows to predict have holes, which answers cannot fill. A compl"
     assert (explained in told) == of_completions
-    if verb in ("inspect", "clean"):
+    if verb == "inspect":
+        itself = (
+            f"{n_points} of the {n_points} rows to predict have holes themselves, which answers"
+        )
+        assert itself in " ".join(result.stdout.split())
+        assert "completion" not in result.stdout
+    if verb == "clean":
         both = rf"% of the completions are certain, all of them for (\d|none) of {n_points} pred"
         assert re.search(both, " ".join(result.stdout.split()))
     if verb == "report":

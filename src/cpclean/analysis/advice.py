@@ -9,7 +9,7 @@ from cpclean.analysis.beside import BOOSTING, WORDS
 from cpclean.analysis.certain_words import level_words, promise
 from cpclean.analysis.column_effects import ColumnEffect
 from cpclean.analysis.summary import Summary
-from cpclean.analysis.words import about_percent, listed, percent, share_words
+from cpclean.analysis.words import listed, percent, share_words, words_first
 
 # From here on nearly all predictions are certain; below the other, few are.
 NEARLY_ALL = 0.9
@@ -137,9 +137,11 @@ def _about_columns(facts: Summary, effects: Sequence[ColumnEffect]) -> Iterator[
     if len(with_holes) < 2:
         return
     best, settled = best_column(facts, with_holes)
-    share = (about_percent if best.sample else percent)(best.certain_if_clean)
-    what = "completions" if facts.points_with_holes else "predictions"
-    then = f"if it alone were clean, {share} of the {what} would be certain"
+    share = words_first(best.certain_if_clean, estimated=bool(best.sample))
+    by_weight = ""
+    if facts.points_with_holes:
+        by_weight = ", with every way of filling the rows to predict counted by its weight"
+    then = f"if it alone were clean, {share} of the predictions would be certain{by_weight}"
     if facts.until_sure:
         n_open = facts.unsettled
         then = (
@@ -189,7 +191,7 @@ def _about_accuracy(facts: Summary) -> Iterator[str]:
         when = "as long as it has its holes" if more else "whatever the holes hold"
         yield (
             f"{right}, and always predicting the most frequent label for "
-            f"{percent(facts.majority)}: {when}, the table says little about the label."
+            f"{words_first(facts.majority)}: {when}, the table says little about the label."
         )
     else:
         yield f"{right} before any cleaning."
@@ -199,7 +201,7 @@ def _about_others(facts: Summary, beside: Mapping[str, float]) -> Iterator[str]:
     """How the vote compares with other models; a gap that may be chance is called so."""
     if facts.accuracy is None or not beside:
         return
-    each = [f"{WORDS[name]} for {percent(right)}" for name, right in beside.items()]
+    each = [f"{WORDS[name]} for {words_first(right)}" for name, right in beside.items()]
     said = f"On the same rows, {each[0].replace(' for ', ' is right for ', 1)}"
     said = ", and ".join([said, *each[1:]])
     best = max(beside.values())

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from cpclean.analysis.words import count, percent
+from cpclean.analysis.words import count, percent, words_first
 from cpclean.cleaning.view import SessionView
 from cpclean.queries.sureness import CERTAIN, LEVEL, SURE
 
@@ -214,6 +214,26 @@ def can_stop(view: SessionView) -> tuple[str, str] | None:
         f"change them. {found.sure:,} more {_are(found.sure)} {level_words(found.level)}: one "
         f"label holds at least {100 * found.level:.4g}% of the prior mass.",
     )
+
+
+def ways_words(found: Standing) -> str:
+    """The same as the text of a standing, for people who have not met a completion yet.
+
+    >>> print(ways_words(Standing(12, 9, 19, 0.642, 0.81, with_holes=9)))
+    9 of the 40 rows to predict have holes themselves, which answers cannot fill. With every way \
+of filling them counted by its weight, about two in three (64.2%) of the predictions are certain, \
+and about four in five (81.0%) are certain or 95% sure.
+    """
+    one = found.with_holes == 1
+    have, them = ("has holes itself", "it") if one else ("have holes themselves", "them")
+    said = (
+        f"{found.with_holes:,} of the {count(found.points, 'row')} to predict {have}, which "
+        f"answers cannot fill. With every way of filling {them} counted by its "
+        f"weight, {words_first(found.certain_share)} of the predictions are certain"
+    )
+    if found.certain_share == 1:
+        return f"{said}."
+    return f"{said}, and {words_first(found.sure_share)} are {promise(found.level)}."
 
 
 def completions_words(with_holes: int) -> str:

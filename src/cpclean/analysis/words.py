@@ -65,6 +65,15 @@ def share_words(share: float) -> str:
     return next(words for least, words in _SHARES if share >= least)
 
 
+def words_first(share: float, *, estimated: bool = False) -> str:
+    """A share as people say it, and its percentage behind it.
+
+    >>> words_first(0.874), words_first(0.533, estimated=True), words_first(1.0)
+    ('about nine in ten (87.4%)', 'about half (about 53.3%)', 'all (100%)')
+    """
+    return f"{share_words(share)} ({(about_percent if estimated else percent)(share)})"
+
+
 def count(number: int, noun: str, plural: str | None = None) -> str:
     """A number and its noun.
 

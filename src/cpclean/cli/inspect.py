@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cpclean.analysis.words import about_percent, listed, percent
+from cpclean.analysis.words import about_percent, listed, percent, words_first
 from cpclean.cli.many_files import OpenedFiles, is_many
 from cpclean.cli.mistakes import in_options
 from cpclean.cli.options import (
@@ -25,7 +25,6 @@ from cpclean.cli.sessions import (
     WayOfAsking,
     open_session,
     table_of,
-    tell_completions,
     tell_draws,
 )
 from cpclean.cli.tasks import column_remarks, files_given, model_of, open_given
@@ -102,7 +101,6 @@ def inspect(
         lines = FileLines() if isinstance(opened, OpenedFiles) else opened.lines
         facts, first = looked_at(task, training, level, lines)
         tell_draws(task, training)
-        tell_completions(task)
     accuracies = accuracies_of(opened, training, facts.accuracy)
     others = {} if isinstance(opened, OpenedFiles) else others_of(task)
     effects = effects_of(task, training, samples or samples_for(task), validation.seed, level)
@@ -124,7 +122,8 @@ def inspect(
         }
         print_text(json.dumps(plain(everything), indent=2, ensure_ascii=False) + "\n")
         return
-    _print(first, facts, sample, accuracies, effects, [*said, *map(sentence, remarks), *last])
+    few = few_ways(task)
+    _print(first, facts, sample, few, accuracies, effects, [*said, *map(sentence, remarks), *last])
 
 
 def looked_at(
@@ -157,6 +156,18 @@ def sample_of(opened: Opened | OpenedFiles) -> dict[str, int] | None:
         return None
     names = {"rows": "count", "of_rows": "total", "points": "seen", "of_points": "to_predict"}
     return {name: int(found[0][value]) for name, value in names.items()}
+
+
+def few_ways(task: Task) -> str:
+    """Why `check`, which looks at more ways of filling a row, may count otherwise; "" if not so."""
+    points = task.points
+    if points.is_exact:
+        return ""
+    ways = int((points.owner == points.drawn[0]).sum())
+    return (
+        f"Rows to predict with many holes are looked at in {ways} ways here; cpclean check looks "
+        "at more and may count a few of them otherwise."
+    )
 
 
 def samples_for(task: Task) -> int:
@@ -254,6 +265,7 @@ def _print(
     first: str | None,
     facts: Summary,
     sample: dict[str, int] | None,
+    few: str,
     accuracies: dict[str, float],
     effects: list[ColumnEffect],
     sentences: list[str],
@@ -261,6 +273,7 @@ def _print(
     import pandas as pd
     from rich.markup import escape
 
+    from cpclean.analysis.certain_words import ways_words
     from cpclean.analysis.column_effects import sample_in_words
 
     console = terminal()
@@ -274,10 +287,14 @@ def _print(
     console.print(f"{rows}, {facts.rows_with_holes:,} with holes; {cells} missing: {worlds}.")
     said = facts.certain_share == 1 or not (facts.points_with_holes or facts.until_sure)
     if not said:
-        console.print(f"{facts.standing}.")
+        has_ways = facts.points_with_holes and not facts.until_sure
+        standing = ways_words(facts.standing) if has_ways else f"{facts.standing}."
+        console.print(standing, soft_wrap=False)
+    if few:
+        console.print(few, soft_wrap=False)
     if accuracies:
-        each = [f"{percent(one)} in the {space} space" for space, one in accuracies.items()]
-        console.print(f"Validation accuracy: {', '.join(each)}.")
+        each = [f"{words_first(one)} in the {space} space" for space, one in accuracies.items()]
+        console.print(f"Validation accuracy: {', '.join(each)}.", soft_wrap=False)
     with_holes, n_open = [one for one in effects if one.holes], facts.unsettled
     if with_holes and facts.certain == facts.points:
         names = [repr(one.name) for one in with_holes]
@@ -288,7 +305,7 @@ def _print(
             {
                 "column": [one.name for one in with_holes],
                 "holes": [one.holes for one in with_holes],
-                "certain if clean": list(map(_if_clean, with_holes)),
+                "certain if clean": [_if_clean(one, facts.points) for one in with_holes],
                 "lowest-highest": [
                     f"{percent(one.low)} to {percent(one.high)}" for one in with_holes
                 ],
@@ -306,8 +323,9 @@ def _print(
         console.print(f"{mark} {escape(sentence)}", soft_wrap=False)
 
 
-def _if_clean(effect: ColumnEffect) -> str:
-    return (about_percent if effect.sample else percent)(effect.certain_if_clean)
+def _if_clean(effect: ColumnEffect, points: int) -> str:
+    share = (about_percent if effect.sample else percent)(effect.certain_if_clean)
+    return f"{round(effect.certain_if_clean * points):,} of {points:,} ({share})"
 
 
 def _columns(number: int) -> str:
