@@ -86,9 +86,7 @@ def test_every_command(verb, val, files):
     explained = f"Note: {n_points} rows to predict have holes, which answers cannot fill. A compl"
     assert (explained in told) == of_completions
     if verb == "inspect":
-        itself = (
-            f"{n_points} of the {n_points} rows to predict have holes themselves, which answers"
-        )
+        itself = f"All {n_points} rows to predict have holes themselves, which answers"
         assert itself in " ".join(result.stdout.split())
         assert "completion" not in result.stdout
     if verb == "clean":

@@ -226,8 +226,11 @@ and about four in five (81.0%) are certain or 95% sure.
     """
     one = found.with_holes == 1
     have, them = ("has holes itself", "it") if one else ("have holes themselves", "them")
+    which = f"{found.with_holes:,} of the {count(found.points, 'row')}"
+    if found.with_holes == found.points > 1:
+        which = f"All {found.points:,} rows"
     said = (
-        f"{found.with_holes:,} of the {count(found.points, 'row')} to predict {have}, which "
+        f"{which} to predict {have}, which "
         f"answers cannot fill. With every way of filling {them} counted by its "
         f"weight, {words_first(found.certain_share)} of the predictions are certain"
     )
