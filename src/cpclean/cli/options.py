@@ -337,11 +337,10 @@ def level_of(sure: float | str | None, begun: float | None = None) -> float | No
 
 def validation_options(command: Command) -> Command:
     """Give a command --val, --val-share and --seed as one argument, `validation`."""
-    return packed(
+    return packed_as(
         command,
         "validation",
         Validation,
-        [one.name for one in fields(Validation)],
         click.option(
             "--val", metavar="FILE",
             help="Rows to predict, with or without labels; they may have holes, too.",
@@ -356,6 +355,11 @@ def validation_options(command: Command) -> Command:
             help="Decides which rows are held out, and everything else that is random.",
         ),
     )  # fmt: skip
+
+
+def packed_as(command: Command, name: str, made: type, *options: Command) -> Command:
+    """As `packed`, where each option is a field of a dataclass."""
+    return packed(command, name, made, [one.name for one in fields(made)], *options)
 
 
 def packed(

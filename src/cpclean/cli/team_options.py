@@ -6,7 +6,7 @@ import csv
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ import click
 
 from cpclean.analysis.words import count, listed
 from cpclean.cli.mistakes import Mistake, note
-from cpclean.cli.options import Command, packed
+from cpclean.cli.options import Command, packed_as
 from cpclean.errors import CPCleanError, offenders
 
 if TYPE_CHECKING:
@@ -37,11 +37,10 @@ class TeamOptions:
 
 def team_options(command: Command) -> Command:
     """Add the options; the command gets them as `team`."""
-    return packed(
+    return packed_as(
         command,
         "team",
         TeamOptions,
-        [one.name for one in fields(TeamOptions)],
         click.option(
             "--expert", multiple=True, metavar="NAME=COLUMN,...",
             help="A person who is asked about these columns only; may be repeated.",
