@@ -48,6 +48,10 @@ def test_a_page_is_written(files: Path) -> None:
     assert "of the predictions are right" in page  # val.csv has labels
     assert "On the same rows, gradient boosting is right for" in page
     assert "Cheapest next step: " in page
+    rows, lines = re.search(
+        r"answers about rows ([\d, ]+), \.\.\. \(lines ([\d, ]+), ", page
+    ).groups()
+    assert [int(one) + 2 for one in rows.split(", ")] == list(map(int, lines.split(", ")))
     assert not re.search(r"(?:src|href)=[\"']?https?:", page)
 
 

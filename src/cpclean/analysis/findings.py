@@ -42,11 +42,14 @@ class Aside:
         Sentences about columns that may not mean what they say.
     telling : sequence of str
         Columns that say the label by themselves.
+    line_of : function from a row's name to int or None, optional
+        On which line of its file a row begins.
     """
 
     beside: Mapping[str, float] = field(default_factory=dict)
     remarks: Sequence[str] = ()
     telling: Sequence[str] = ()
+    line_of: Callable[[Any], int | None] | None = None
 
 
 @dataclass(frozen=True)
@@ -241,6 +244,9 @@ def _advice(session: CleaningSession, effects: Sequence[ColumnEffect], scope: Sc
     if (names := scope.row_names) is not None:
         found = replace(found, first_rows=tuple(names[row] for row in found.first_rows))
     aside = scope.aside
+    if aside.line_of is not None:
+        lines = [aside.line_of(row) for row in found.first_rows]
+        found = replace(found, first_lines=tuple(line for line in lines if line is not None))
     step = next_step(found, effects, aside.telling, aside.beside)
     return [*advice(found, effects, aside.beside), *aside.remarks, *([step] if step else [])]
 

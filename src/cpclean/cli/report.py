@@ -156,6 +156,7 @@ def report(
         {} if isinstance(opened, OpenedFiles) else others_of(task),
         list(map(sentence, remarks)),
         telling(remarks),
+        None if isinstance(opened, OpenedFiles) else opened.lines.at,
     )
     with working("Looking ahead") as say:
         made = report_on(
