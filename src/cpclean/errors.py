@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Any
 
 _PACKAGE = os.path.dirname(__file__) + os.sep
 
@@ -132,6 +133,23 @@ class FutureError(StorageError):
 
 class RefusedError(StorageError, ValueError):
     """What was to be saved is not valid, or does not fit what is saved already."""
+
+
+class OvertakenError(RefusedError):
+    """Something was saved in the meantime that the caller did not know of.
+
+    Parameters
+    ----------
+    message : str
+    event : Event
+        What was saved.
+    """
+
+    event: Any
+
+    def __init__(self, message: str, event: object) -> None:
+        super().__init__(message)
+        self.event = event
 
 
 def offenders(found: Iterable[object], limit: int = 3) -> str:

@@ -12,8 +12,8 @@ import pytest
 from projects.making import N_DIRTY
 from waiting import PATIENCE
 
-from cpclean.errors import CPCleanError, RefusedError
-from cpclean.storage.events import NewEvent
+from cpclean.errors import CPCleanError, OvertakenError, RefusedError
+from cpclean.storage.events import NewEvent, Since
 from cpclean.storage.opening import open_storage
 from cpclean.storage.sqlite import SqliteStorage
 
@@ -51,6 +51,19 @@ def answer_all(storage, who, places=1):
         if lease is not None:
             storage.append(NewEvent("answer", who, lease.row, candidate=1), uuid4().hex)
             mine.append(lease.row)
+
+
+def test_of_many_who_answer_a_row_at_once_one_is_saved(storage):
+    def work(number):
+        try:
+            new = NewEvent("answer", f"person {number}", 3, candidate=number % 3)
+            return storage.append(new, f"r{number}", Since(row=0))
+        except OvertakenError as problem:
+            return problem.event
+
+    found = in_threads(work)
+    (saved,) = storage.events()
+    assert found == [saved] * N_THREADS, "and all others learn of it"
 
 
 def test_threads_share_the_rows(storage):

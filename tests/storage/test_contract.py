@@ -7,8 +7,8 @@ import pytest
 from projects.making import N_DIRTY, make_project
 from waiting import until
 
-from cpclean.errors import RefusedError, StorageError
-from cpclean.storage.events import Lease, NewEvent
+from cpclean.errors import OvertakenError, RefusedError, StorageError
+from cpclean.storage.events import Lease, NewEvent, Since
 from cpclean.storage.opening import open_storage
 
 ODD_TEXTS = [
@@ -175,6 +175,31 @@ class TestLog:
             with pytest.raises(RefusedError, match="'r1' was used before, for event 1"):
                 storage.append(other, "r1")
         assert storage.last() == 1
+
+    def test_who_answers_learns_of_answers_not_seen(self, storage):
+        storage.append(answer(3), "r1")
+        storage.append(answer(4), "r2")
+        storage.append(NewEvent("comment", "Ann", 5, note={"comment": "x"}), "r3")
+        storage.append(NewEvent("skip", "Cem", 5), "r4")
+        with pytest.raises(OvertakenError, match=r"Ann has answered row 3 .* \(event 1\)") as found:
+            storage.append(answer(3, "Bob", 2), "r5", Since(row=0))
+        assert found.value.event == storage.events()[0]
+        with pytest.raises(OvertakenError, match="event 4 came in the meantime"):
+            storage.append(answer(6, "Bob"), "r5", Since(row=4, log=2))
+        assert storage.last() == 4
+        # Sent again, or about other rows, or known already: saved.
+        assert storage.append(answer(3), "r1", Since(row=0, log=0)).number == 1
+        assert storage.append(answer(5, "Bob"), "r5", Since(row=0)).number == 5
+        assert storage.append(answer(3, "Bob", 2), "r6", Since(row=1)).number == 6
+        assert storage.append(answer(3, "Cem", 2), "r7", Since(99, 99)).number == 7
+        assert storage.append(answer(3, "Cem", 2), "r8", Since()).number == 8
+
+    def test_an_answer_that_was_undone_overtakes_nobody(self, storage):
+        storage.append(answer(3), "r1")
+        storage.append(NewEvent("undo", "Ann", undoes=1), "r2")
+        assert storage.append(answer(3, "Bob"), "r3", Since(row=0)).number == 3
+        with pytest.raises(OvertakenError, match="Bob has answered row 3"):
+            storage.append(answer(3, "Cem"), "r4", Since(row=2))
 
     def test_an_undo_names_an_event_that_counts(self, storage):
         storage.append(answer(3), "r1")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +12,11 @@ import pandas as pd
 import pytest
 from slow_cases import rest_slow
 from streamed_files import as_arrow, write_parquet
-from web.visiting import desk_of, site_over
+from web.visiting import at_the_same_moment, desk_of, site_over
 
 from cpclean import CleaningSession, IncompleteTable, StreamedTable, gather
 from cpclean.data.task import Task
-from cpclean.errors import NotGatheredError
+from cpclean.errors import NotGatheredError, OvertakenError
 from cpclean.projects.project import Project, Settings
 from cpclean.queries.model import Model
 from cpclean.storage.events import NewEvent
@@ -67,6 +69,39 @@ def test_two_surprises_at_the_same_moment(tmp_path: Path) -> None:
         after = settled(desk, 3)
         assert (after.answers, after.left_out, after.trouble) == (1, [], None)
         assert desk.engine.now.session.answers == [far(1)]
+
+
+def test_of_two_who_check_at_once_the_second_checks_again(tmp_path: Path) -> None:
+    for client in site_over(project_over(tmp_path)):
+        desk, saved = desk_of(client), at_the_same_moment(desk_of(client))
+        with ThreadPoolExecutor(2) as pool:
+            calls = [
+                pool.submit(desk.answer, who, row, values={"z": 5000.0})
+                for who, row in (("Ann", 0), ("Bob", 1))
+            ]
+        problems = [one.exception() for one in calls]
+        (refused,) = (one for one in problems if one is not None)
+        assert isinstance(refused, NotGatheredError)
+        assert len(saved) >= 2
+        assert len(desk.storage.events()) == 1
+        after = settled(desk, 1)
+        assert (after.answers, after.left_out) == (1, [])
+
+
+def test_of_two_who_answer_the_same_row_at_once_one_is_told(tmp_path: Path) -> None:
+    for client in site_over(project_over(tmp_path)):
+        desk = desk_of(client)
+        at_the_same_moment(desk)
+        with ThreadPoolExecutor(2) as pool:
+            calls = [
+                pool.submit(desk.answer, who, 0, values={"z": size})
+                for who, size in (("Ann", 0.0), ("Bob", 1.0))
+            ]
+        problems = [one.exception() for one in calls]
+        (told,) = (one for one in problems if one is not None)
+        assert isinstance(told, OvertakenError)
+        assert re.search(r"(Ann|Bob) has answered row \d+ in the meantime: z = [01]", str(told))
+        assert len(desk.storage.events()) == 1
 
 
 def settled(desk: Any, last: int) -> Any:

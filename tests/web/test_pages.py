@@ -379,7 +379,7 @@ def test_the_same_name_in_two_browsers_overwrites_nothing(site: TestClient, at_o
         desk_of(site).ready()
     refused = site.post("/answer", data={**other, "value-0": "52"})
     assert refused.status_code == 422
-    assert "or you in another window, has answered this row in the meantime" in refused.text
+    assert "you in another window, or somebody with your name) has answered row" in refused.text
     assert len(desk_of(site).storage.events()) == 1
     again = {**fields(refused.text), "value-0": "52"}
     assert site.post("/answer", data=again).status_code == 303
@@ -471,7 +471,7 @@ def test_nobody_overrules_others_without_knowing(site: TestClient) -> None:
     desk_of(site).ready()
     again = post(site, "/answer", **mine)
     assert again.status_code == 422
-    assert "has answered this row in the meantime: age = 47." in again.text
+    assert "in the meantime: age = 47. To correct that, send yours again." in again.text
     assert 'value="50"' in again.text, "what was typed is there"
     sent = {**fields(again.text), "column-0": "age", "value-0": "50"}
     assert sent["correct"] == "1"

@@ -274,8 +274,8 @@ def test_what_others_answered_to_gold_is_neither_shown_nor_overruled(golden):
     golden.storage.lease([row], "Bob", 60)
     mine = golden.question("Bob", row)
     assert (mine.said, mine.settled, mine.others) == (None, False, [])
-    assert golden.overtaken("Bob", row, "page-1", mine.seen) is None
-    assert golden.answer("Bob", row, values={"size": str(TRUTHS[row]["size"])}).kind == "answer"
+    saved = golden.answer("Bob", row, values={"size": str(TRUTHS[row]["size"])}, seen=mine.seen)
+    assert saved.kind == "answer"
     golden.ready()
     quality = {one.name: one for one in golden.quality()}
     assert (quality["Ann"].wrong, quality["Bob"].right) == (1, 1)

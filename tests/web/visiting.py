@@ -3,6 +3,7 @@
 import re
 import warnings
 from collections.abc import Iterator
+from threading import Barrier
 from typing import Any
 
 from web.served import TOKEN
@@ -50,6 +51,23 @@ def fields(page: str) -> dict[str, str]:
 
 def desk_of(client: TestClient) -> Any:
     return client.app.state.cpclean.desk  # type: ignore[attr-defined]
+
+
+def at_the_same_moment(desk: Any, n: int = 2) -> list[Any]:
+    """Let the next answers wait for each other when each has been checked and is to be saved.
+
+    The list that is returned has the answers that came so far.
+    """
+    ready, append, came = Barrier(n, timeout=30), desk.storage.append, list[Any]()
+
+    def appended(new: Any, *rest: Any) -> Any:
+        came.append(new)
+        if len(came) <= n:
+            ready.wait()
+        return append(new, *rest)
+
+    desk.storage.append = appended
+    return came
 
 
 def single(client: TestClient) -> int:

@@ -10,8 +10,9 @@ from typing import Any
 from uuid import uuid4
 
 from cpclean.data.rows import is_whole
-from cpclean.errors import RefusedError, StorageError, offenders
-from cpclean.storage.events import KINDS, REASONS, Event, LeaseRequest, NewEvent, Places
+from cpclean.errors import OvertakenError, RefusedError, StorageError, offenders
+from cpclean.storage.events import KINDS, REASONS, Event, LeaseRequest, NewEvent, Places, Since
+from cpclean.storage.row_states import undone_events
 
 MOST_TEXT = 200  # characters of a name or a request id
 MOST_VALUE = 100_000  # characters of a value as JSON
@@ -106,6 +107,28 @@ def used_before(event: Event) -> RefusedError:
         f"the request id {event.request_id!r} was used before, for event {event.number}, which "
         "says something else. Choose a new id for each event."
     )
+
+
+def check_since(new: NewEvent, since: Since, later: Sequence[Event]) -> None:
+    """Refuse an answer if its sender should know of later events first."""
+    undone = undone_events((one.number, one.undoes) for one in later)
+    for one in reversed(later):
+        answers = one.row == new.row and one.kind in ("answer", "correction")
+        if answers and one.number not in undone and _is_after(one, since.row):
+            raise OvertakenError(
+                f"not saved: {one.who} has answered row {one.row} in the meantime (event "
+                f"{one.number}). Look at that answer first.",
+                one,
+            )
+    for one in reversed(later):
+        if one.kind != "comment" and _is_after(one, since.log):
+            raise OvertakenError(
+                f"not saved: event {one.number} came in the meantime. Look at it first.", one
+            )
+
+
+def _is_after(event: Event, number: int | None) -> bool:
+    return number is not None and event.number > number
 
 
 # -- leases ----------------------------------------------------------------------------------------

@@ -17,6 +17,8 @@ that sends it. What the log means for the table is worked out by `cpclean.storag
 * When `append` raises, either nothing was saved or, if a connection was lost, nobody knows. In both
   cases it is safe to make the same call with the same `request_id` again: an event is saved once.
 * A request id that was used for another event is refused.
+* An answer may say which event its sender has seen last (`since`): it is refused if the row was
+  answered after that, by whomever and through whichever process.
 
 **Leases** keep two people from working on the same row. `lease` hands out the first row of a
 ranking that is free; a row is free if fewer people hold it than it has places, by default one.
@@ -48,7 +50,7 @@ from cpclean.storage.checks import (
     checked_setting,
     checked_text,
 )
-from cpclean.storage.events import Event, Lease, LeaseRequest, NewEvent, Places
+from cpclean.storage.events import Event, Lease, LeaseRequest, NewEvent, Places, Since
 
 
 class Storage(ABC):
@@ -74,7 +76,7 @@ class Storage(ABC):
 
     # -- the log ---------------------------------------------------------------------------
 
-    def append(self, new: NewEvent, request_id: str) -> Event:
+    def append(self, new: NewEvent, request_id: str, since: Since | None = None) -> Event:
         """Save an event, and end the person's lease of the row.
 
         Parameters
@@ -83,11 +85,15 @@ class Storage(ABC):
         request_id : str
             Chosen by the caller, a new one for each event: such as ``uuid4().hex``. If an event was
             saved with the same id before, that one is returned and nothing is added.
+        since : Since, optional
+            What the caller knows. If more was said by then, nothing is saved, and an
+            `OvertakenError` has the event: of two who answer at the same moment, one learns of the
+            other. A request that was saved before is never too late.
         """
-        return self._append(checked_event(new, request_id), request_id)
+        return self._append(checked_event(new, request_id), request_id, since)
 
     @abstractmethod
-    def _append(self, new: NewEvent, request_id: str) -> Event:
+    def _append(self, new: NewEvent, request_id: str, since: Since | None) -> Event:
         """Save an event that has been checked."""
 
     @abstractmethod

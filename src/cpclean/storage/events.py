@@ -54,6 +54,28 @@ class NewEvent:
 
 
 @dataclass(frozen=True)
+class Since:
+    """What somebody who answers has seen.
+
+    Attributes
+    ----------
+    row : int or None
+        The last event that was seen: later answers and corrections about the same row matter,
+        unless they are undone. None: they do not.
+    log : int or None
+        The same for later events about any row; only comments do not matter.
+    """
+
+    row: int | None = None
+    log: int | None = None
+
+    @property
+    def first(self) -> int | None:
+        """The event after which anything may matter."""
+        return min((one for one in (self.row, self.log) if one is not None), default=None)
+
+
+@dataclass(frozen=True)
 class Event:
     """A saved event: its number in the log, when it was saved (in UTC), and what it says."""
 

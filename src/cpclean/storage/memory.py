@@ -14,13 +14,14 @@ from cpclean.projects.project import Project
 from cpclean.storage.checks import (
     check_rows,
     check_same,
+    check_since,
     checked_undo,
     moment,
     no_project,
     same_project,
 )
 from cpclean.storage.contract import Storage
-from cpclean.storage.events import Event, Lease, LeaseRequest, NewEvent
+from cpclean.storage.events import Event, Lease, LeaseRequest, NewEvent, Since
 from cpclean.storage.row_states import undone_events
 
 
@@ -55,13 +56,15 @@ class MemoryStorage(Storage):
 
     # -- the log ---------------------------------------------------------------------------
 
-    def _append(self, new: NewEvent, request_id: str) -> Event:
+    def _append(self, new: NewEvent, request_id: str, since: Since | None) -> Event:
         with self._lock:
             self._check_project()
             if request_id in self._by_request:
                 return check_same(self._by_request[request_id], new)
             row = self._row_undone(new.undoes) if new.undoes is not None else new.row
             assert row is not None, "checked before"
+            if since is not None and since.first is not None:
+                check_since(new, since, self._events[since.first :])
             event = Event.of(new, len(self._events) + 1, self.now(), request_id, row)
             self._events.append(event)
             self._by_request[request_id] = event

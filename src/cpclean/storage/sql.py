@@ -26,6 +26,7 @@ from cpclean.projects.project import Project
 from cpclean.storage.checks import (
     check_rows,
     check_same,
+    check_since,
     checked_undo,
     milliseconds,
     moment,
@@ -34,7 +35,7 @@ from cpclean.storage.checks import (
     value_text,
 )
 from cpclean.storage.contract import Storage
-from cpclean.storage.events import Event, Lease, LeaseRequest, NewEvent
+from cpclean.storage.events import Event, Lease, LeaseRequest, NewEvent, Since
 from cpclean.storage.leasing import Found, end_lease, first_free, lease_of, taken_over
 from cpclean.storage.row_states import undone_events
 from cpclean.storage.schema import EVENT, HEAD, LEASE, PROJECT, QUESTION, SETTING, prepare
@@ -166,7 +167,7 @@ class SqlStorage(Storage):
 
     # -- the log ---------------------------------------------------------------------------
 
-    def _append(self, new: NewEvent, request_id: str) -> Event:
+    def _append(self, new: NewEvent, request_id: str, since: Since | None) -> Event:
         def work(connection: Connection) -> Event:
             head = connection.execute(_LOCK_LAST).scalar()
             if head is None:
@@ -179,6 +180,9 @@ class SqlStorage(Storage):
             else:
                 assert new.row is not None, "checked before"
                 row = new.row
+                if since is not None and since.first is not None and since.first < head:
+                    later = connection.execute(_SINCE, {"after": since.first})
+                    check_since(new, since, [_event(one) for one in later])
                 end_lease(connection, row, new.who, self.one_writer)
             at = moment(self._now(connection))
             return _added(connection, Event.of(new, head + 1, at, request_id, row))

@@ -3,7 +3,7 @@
 A task is a row with holes, as in an import file of Label Studio:
 
     {"id": 17,
-     "data": {"row": 17, "number": 23, "line": 25, "title": "id 4711",
+     "data": {"row": 17, "number": 23, "line": 25, "seen": 40, "title": "id 4711",
               "known": "age = 41, city = Ulm", "missing": "income", "why": "...",
               "candidates": [{"value": "income = 1200", "alias": "0"}, ...]}}
 
@@ -23,7 +23,9 @@ A value that is known only roughly is typed as income = 1000 .. 1500, with an en
 is no limit; income = ? says that nobody knows it, and income = ? unreadable why. Typed values take
 precedence over a choice; an annotation that was cancelled (skipped) is a skip,
 and one with neither is refused: it comes from another labelling interface, or was left empty. Each
-annotation counts once, by its id, also if the same file is sent twice.
+annotation counts once, by its id, also if the same file is sent twice. One about a row that
+somebody else has answered since the task was made (its "seen") is refused, so that nobody overrules
+others without knowing.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ import hashlib
 import json
 from typing import Any
 
-from cpclean.errors import AnswerError, CPCleanError, StorageError
+from cpclean.errors import AnswerError, CPCleanError, OvertakenError, StorageError
 from cpclean.storage.events import REASONS
 from cpclean.web.api.messages import Imported, Refused
 from cpclean.web.desk.desk import NAME_LENGTH, Desk
@@ -72,6 +74,7 @@ def _task(question: QuestionView, progress: ProgressView) -> dict[str, Any]:
         "row": question.row,
         "number": question.number,
         "line": question.line,
+        "seen": question.seen,
         "title": question.title or f"Row {question.number}",
         "known": ", ".join(known),
         "missing": ", ".join(missing),
@@ -87,7 +90,7 @@ def _spelt(cells: dict[str, str]) -> str:
 
 def take_annotations(desk: Desk, tasks: Any) -> Imported:
     """Save what people answered in Label Studio, and tell what could not be saved."""
-    taken, refused = 0, []
+    taken, refused, last = 0, [], desk.storage.last()
     for number, task in enumerate(_tasks(tasks)):
         try:
             annotations = _annotations(task)
@@ -96,8 +99,10 @@ def take_annotations(desk: Desk, tasks: Any) -> Imported:
             continue
         for annotation in annotations:
             try:
-                _take(desk, task, annotation)
+                _take(desk, task, annotation, last)
                 taken += 1
+            except OvertakenError as problem:
+                refused.append(Refused(number, str(problem)))
             except StorageError:
                 raise  # nothing is wrong with the task: all of it can be sent again
             except CPCleanError as problem:
@@ -127,7 +132,7 @@ def _annotations(task: Any) -> list[Any]:
     return found
 
 
-def _take(desk: Desk, task: dict[str, Any], annotation: dict[str, Any]) -> None:
+def _take(desk: Desk, task: dict[str, Any], annotation: dict[str, Any], last: int) -> None:
     data = task.get("data")
     row = data.get("row") if isinstance(data, dict) else None
     if isinstance(row, bool) or not isinstance(row, int):
@@ -151,11 +156,22 @@ def _take(desk: Desk, task: dict[str, Any], annotation: dict[str, Any]) -> None:
             "named 'values'. Use the labelling interface of /api/export?what=labelstudio-config, "
             "and skip the task in Label Studio if nobody knows."
         )
-    if values:
-        said = {name: _rough(text) or text for name, text in values.items()}
-        desk.answer(who, row, None, said, request_id, seconds)
-    else:
-        desk.answer(who, row, candidate, None, request_id, seconds)
+    said = {name: _rough(text) or text for name, text in values.items()} or None
+    seen = _seen(data or {}, last)
+    for attempt in (1, 2):
+        try:
+            desk.answer(who, row, None if said else candidate, said, request_id, seconds, seen=seen)
+            return
+        except OvertakenError as problem:
+            if problem.event.who != who or attempt == 2:
+                raise
+            seen = problem.event.number  # of two annotations by one person, the last counts
+
+
+def _seen(data: dict[str, Any], last: int) -> int:
+    """The last event that a task takes into account; for tasks of old, what was there before."""
+    found = data.get("seen")
+    return found if isinstance(found, int) and 0 <= found <= last else last
 
 
 def _is_unknown(text: str) -> bool:

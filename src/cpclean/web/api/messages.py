@@ -108,11 +108,15 @@ class Skip(Said, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Answer(Said, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The number of a candidate, or values; `correct` overrules what others agreed on."""
+    """The number of a candidate, or values; `correct` overrules what others agreed on.
+
+    With `seen` of the question, nothing is saved if the row was answered after that.
+    """
 
     candidate: Number | None = None
     values: Values | None = None
     correct: Switch | None = None
+    seen: Number | None = None
 
 
 @dataclass(frozen=True)

@@ -77,8 +77,11 @@ def _asked(desk: Desk, who: str, row: int | None = None) -> Asked:
 @operation(404, 409, 413, 422, 507, saves=True)
 def answer(desk: Desk, sent: messages.Answer) -> Taken:
     """Save an answer: the number of a candidate, or values."""
-    said = sent.candidate, sent.values, sent.request_id, sent.seconds, bool(sent.correct)
-    return _taken(desk, sent, desk.answer(sent.who, sent.row, *said, comment=sent.comment or ""))
+    saved = desk.answer(
+        sent.who, sent.row, sent.candidate, sent.values, sent.request_id, sent.seconds,
+        bool(sent.correct), sent.comment or "", sent.seen,
+    )  # fmt: skip
+    return _taken(desk, sent, saved)
 
 
 @operation(404, 409, 413, 422, 507, saves=True)

@@ -252,6 +252,7 @@ class Desk:
         seconds: float | None = None,
         correct: bool = False,
         comment: str = "",
+        seen: int | None = None,
     ) -> AnsweredView:
         """Save what is true about a row; it is in the storage when this returns.
 
@@ -274,9 +275,15 @@ class Desk:
             it, an answer about such a row is one more vote, for it may have been given blindly.
         comment : str
             What else there is to say.
+        seen : int, optional
+            The number of the last event that the person knows of: `seen` of the question. If the
+            row was answered after it, by whomever, nothing is saved and an `OvertakenError` says
+            what was. Without it, only an answer of somebody else that comes in the same moment is
+            an obstacle; later, the answer overrules theirs.
         """
         who, row = checked_name(who), self._rows.checked(row)
-        return self._in.answer(who, row, candidate, values, request_id, seconds, correct, comment)
+        said = candidate, values, request_id, seconds, correct, comment, seen
+        return self._in.answer(who, row, *said)
 
     def unusual(self, row: int, values: Mapping[str, Any]) -> dict[str, str]:
         """What is strange about values that were typed, by column, each as a question."""
@@ -366,15 +373,6 @@ class Desk:
     def undo(self, who: str, request_id: str | None = None) -> AnsweredView:
         """Undo what this person answered or skipped last."""
         return self._in.undo(checked_name(who), request_id)
-
-    def overtaken(self, who: str, row: int, request_id: str, seen: int | None = None) -> str | None:
-        """What was answered about a row that is settled by now, and that the page did not show.
-
-        None if nothing was. What the same person answered before event `seen` was shown, or was
-        sent from the same page; what came later is from another window, or from somebody else with
-        the same name.
-        """
-        return self._in.overtaken(who, row, request_id, seen)
 
     # -- looking ---------------------------------------------------------------------------
 

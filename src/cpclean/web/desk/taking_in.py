@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
@@ -12,13 +13,13 @@ from uuid import uuid4
 
 from cpclean.data.between import Between
 from cpclean.data.rough_ranges import range_around
-from cpclean.errors import AnswerError
+from cpclean.errors import AnswerError, LockedError, OvertakenError
 from cpclean.intake.plausible import unusual
 from cpclean.intake.typed_values import values_typed
 from cpclean.projects.project import Project
 from cpclean.storage.checks import used_before
 from cpclean.storage.contract import Storage
-from cpclean.storage.events import Event, NewEvent
+from cpclean.storage.events import Event, NewEvent, Since
 from cpclean.storage.ledger import Ledger, ledger_of
 from cpclean.web.desk.allotting import Allotting
 from cpclean.web.desk.engine import Engine, Now
@@ -28,8 +29,9 @@ from cpclean.web.desk.views import AnsweredView
 
 # Larger numbers of candidates are saved as values; also the largest that JavaScript has exactly.
 MOST_STORED = 2**53
-# How long an answer waits until it is known what somebody else has just said about the row.
+# How long an answer that somebody was quicker than waits until it is known what they said.
 CATCH_UP_SECONDS = 5.0
+ATTEMPTS = 20  # to save an answer while others answer about other rows
 
 
 class TakingIn:
@@ -69,13 +71,43 @@ class TakingIn:
         seconds: float | None,
         correct: bool,
         comment: str = "",
+        seen: int | None = None,
     ) -> AnsweredView:
         """As `Desk.answer`."""
+        request_id = uuid4().hex if request_id is None else request_id
+        for _ in range(ATTEMPTS):
+            said = who, row, candidate, values, request_id, seconds, correct, comment
+            try:
+                return self._answer(*said, seen)
+            except OvertakenError as problem:
+                theirs = problem.event
+                self._catch_up(theirs)
+                if theirs.row == row:
+                    same = _page_of(theirs.request_id) == _page_of(request_id)
+                    if not same and (theirs.who != who or seen is not None):
+                        raise self._overtaken(theirs) from problem
+                    seen = theirs.number  # a correction of one's own
+        raise LockedError("not saved: others were answering all the while. Send it again.")
+
+    def _answer(
+        self,
+        who: str,
+        row: int,
+        candidate: int | None,
+        values: Mapping[str, Any] | None,
+        request_id: str,
+        seconds: float | None,
+        correct: bool,
+        comment: str,
+        seen: int | None,
+    ) -> AnsweredView:
         now = self._engine.now
         if (before := self._saved_before(who, row, request_id)) is not None:
             self._check_same(before, candidate, values)
             return _view(before)
         entry, strange = self._entry(now, row, candidate, values), self.strange(row, values)
+        last = self._storage.last() if now is None else now.ledger.last
+        log = last if self._may_need_more else None
         if now is not None and self._may_need_more:
             copy(now.session).replay([entry])  # refuses what the rows at hand cannot tell
         state = None if now is None else now.ledger.rows.get(row)
@@ -85,7 +117,9 @@ class TakingIn:
         said = NewEvent(
             kind, who, row, entry.get("candidate"), entry.get("value"), seconds=seconds, note=note
         )
-        return self._append(said, request_id)
+        votes = self._answers_per_row > 1 and kind == "answer"
+        known = None if votes or _is_asked(now, row, who) else last if seen is None else seen
+        return self._append(said, request_id, Since(known, log))
 
     def strange(self, row: int, values: Mapping[str, Any] | None) -> dict[str, str]:
         """As `Desk.unusual`."""
@@ -134,35 +168,28 @@ class TakingIn:
             raise AnswerError(f"there is no answer by {who} to undo.")
         return self._append(NewEvent("undo", who, undoes=last), request_id)
 
-    def overtaken(self, who: str, row: int, request_id: str, seen: int | None = None) -> str | None:
-        """As `Desk.overtaken`."""
-        self._catch_up(row, request_id)
+    def _overtaken(self, theirs: Event) -> OvertakenError:
+        """The error for whoever would overrule an answer that they have not seen."""
         now = self._engine.now
-        state = None if now is None else now.ledger.rows.get(row)
-        if now is None or state is None or request_id in now.by_request:
-            return None
-        if _is_asked(now, row, who):
-            return None
-        decided = state.decided if state.state == "settled" else None
-        if decided is None or _page_of(decided.request_id) == _page_of(request_id):
-            return None
-        mine = decided.who == who and (seen is None or decided.number <= seen)
-        return None if mine else settled_text(now, state)
+        state = None if now is None else now.ledger.rows.get(theirs.row)
+        text = None if now is None else settled_text(now, state)
+        said = "" if text is None else f": {text}"
+        number = self._rows.numbers[theirs.row]
+        return OvertakenError(
+            f"not saved: {theirs.who} has answered row {number} in the meantime{said}. To correct "
+            "that, send yours again.",
+            theirs,
+        )
 
-    def _catch_up(self, row: int, request_id: str) -> None:
-        """Wait for the engine if an event about a row has come that it does not know yet."""
-        now = self._engine.now
-        fresh = [] if now is None else self._storage.events(after=len(now.events))
-        last = max((one.number for one in fresh if one.row == row), default=0)
-        if not last or any(one.request_id == request_id for one in fresh):
-            return
+    def _catch_up(self, event: Event) -> None:
+        """Wait until the engine knows an event."""
         self._engine.wake()
         end = time.monotonic() + CATCH_UP_SECONDS
         while time.monotonic() < end:
-            now = self._engine.now
-            if now is not None and len(now.events) >= last:
+            now, version = self._engine.now, self._engine.version
+            if now is not None and now.ledger.last >= event.number:
                 return
-            self._engine.wait(self._engine.version, 0.1)
+            self._engine.wait(version, 0.1)
 
     # -- what an answer means ----------------------------------------------------------------
 
@@ -241,8 +268,11 @@ class TakingIn:
         ledger = ledger_of([*events, *fresh], self._answers_per_row, self._project.spelling)
         return ledger, ChainMap({one.request_id: one for one in fresh}, by_request)
 
-    def _append(self, said: NewEvent, request_id: str | None) -> AnsweredView:
-        event = self._storage.append(said, uuid4().hex if request_id is None else request_id)
+    def _append(
+        self, said: NewEvent, request_id: str | None, since: Since | None = None
+    ) -> AnsweredView:
+        request_id = uuid4().hex if request_id is None else request_id
+        event = self._storage.append(said, request_id, since)
         self._engine.wake()
         return _view(event)
 
@@ -261,5 +291,6 @@ def _is_asked(now: Now | None, row: int, who: str) -> bool:
 
 
 def _page_of(request_id: str) -> str:
-    """What the requests of one page have in common."""
-    return request_id.rpartition("-")[0] or request_id
+    """What the requests of one page have in common; programs choose ids as they like."""
+    found = re.fullmatch(r"(.+)-[0-9a-f]{12}", request_id)
+    return request_id if found is None else found[1]

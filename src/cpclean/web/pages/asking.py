@@ -11,7 +11,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from cpclean.analysis.words import listed
-from cpclean.errors import AnswerError, CPCleanError, RefusedError, StorageError, UnknownRowError
+from cpclean.errors import (
+    AnswerError,
+    CPCleanError,
+    OvertakenError,
+    RefusedError,
+    StorageError,
+    UnknownRowError,
+)
 from cpclean.web.guard.bounded_body import form_of
 from cpclean.web.pages import forms
 from cpclean.web.pages.question_page import asked_of, nothing_to_ask
@@ -83,15 +90,15 @@ class Asking:
             values = sent.values
             if not values:
                 raise AnswerError("enter a value first, or press “I don’t know”.")
-            if desk.answers_per_row == 1 and not sent.correct:
-                _check_alone(visit, sent)
             strange = desk.unusual(sent.row, values)
             if any(sent.confirmed.get(name) != sent.exact.get(name) for name in strange):
                 return self._ask(visit, sent.row, 422, sent, strange=strange)
             desk.answer(
                 who, sent.row, None, values, sent.request_id, sent.seconds, sent.correct,
-                sent.comment,
+                sent.comment, sent.seen,
             )  # fmt: skip
+        except OvertakenError as error:
+            return self._ask(visit, sent.row, 422, sent, _overtaken(visit, error))
         except RefusedError:  # the back button, and then something else
             used = AnswerError(
                 "an answer was sent from this page before, and that one is saved. To change it, "
@@ -148,13 +155,13 @@ class Asking:
         return see("/question", row=event.row, undone=1)
 
 
-def _check_alone(visit: Visit, sent: forms.AnswerForm) -> None:
-    """Whoever would overrule somebody has to know it."""
-    if before := visit.desk.overtaken(visit.who, sent.row, sent.request_id, sent.seen):
-        raise AnswerError(
-            "somebody else, or you in another window, has answered this row in the meantime: "
-            f"{before}. To correct that, send yours again."
-        )
+def _overtaken(visit: Visit, error: OvertakenError) -> AnswerError:
+    """Whoever would overrule an answer has to know it."""
+    text = str(error)
+    if error.event.who == visit.who:
+        mine = f"{visit.who} (you in another window, or somebody with your name)"
+        text = text.replace(visit.who, mine, 1)
+    return AnswerError(text)
 
 
 def _done(request: Request) -> str:
