@@ -152,12 +152,14 @@ class Visit:
         """Go to a page; again if the one before loads itself anew in that moment, as it may."""
         from playwright.sync_api import Error
 
-        for _ in range(5):
+        for attempt in range(5):
             try:
                 self.page.goto(self.server.url(path))
                 break
             except Error as interrupted:
-                if "interrupted by another navigation" not in interrupted.message:
+                # Chromium says the one or the other, depending on which navigation came first.
+                other = ("interrupted by another navigation", "net::ERR_ABORTED")
+                if attempt == 4 or not any(words in interrupted.message for words in other):
                     raise
                 self.page.wait_for_load_state("load")
         return self.page
