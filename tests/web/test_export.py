@@ -120,6 +120,7 @@ def test_the_same_bytes_as_in_a_terminal(desk, files):
     desk.answer("Ann", 1, candidate=2)
     desk.answer("Bob", 1, candidate=2)  # says the same
     desk.answer("Bob", 5, values={"size": "12"})
+    desk.ready()
     desk.answer("Cem", 5, values={"size": "13"})  # corrects it
     desk.skip("Ann", 3)
     desk.skip("Bob", 3)

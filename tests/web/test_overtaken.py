@@ -134,6 +134,14 @@ def test_at_the_door_of_label_studio(site: TestClient) -> None:
     assert len(desk.storage.events()) == 1
 
 
+def test_two_who_say_the_same(site: TestClient) -> None:
+    desk = desk_of(site)
+    at_the_same_moment(desk)
+    with ThreadPoolExecutor(2) as pool:
+        calls = [pool.submit(desk.answer, who, ROW, values={"size": "4.0"}) for who in SIZES]
+    assert {one.result().event_number for one in calls} == {1, 2}, "nobody is bothered"
+
+
 def test_votes_do_not_overrule(desk_over: Any) -> None:
     desk = desk_over(stored("memory://", answers_per_row=2))
     at_the_same_moment(desk)

@@ -40,6 +40,7 @@ def audit(desk):
 def test_the_audit_says_what_is_exact_rough_and_unknown(desk):
     first, second, third, *_ = [one.row for one in desk.rows().rows]
     desk.answer("Ann", first, values={"age": "24"}, seconds=2.5, comment="on page 3")
+    desk.ready()
     desk.answer("Bob", first, values={"age": {"between": [22, 26]}})
     desk.answer("Bob", second, values={"age": {"between": [None, 25]}})
     desk.skip("Cem", third, reason="unreadable")

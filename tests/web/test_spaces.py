@@ -32,6 +32,7 @@ def started(client: TestClient, **sent: str) -> str:
     response = post(client, "/setup", **{**given, **sent, "draft": draft, "step": "start"})
     assert response.headers["location"] == "/question", response.text
     post(client, "/name", who="Ann", next="/progress")
+    desk_of(client).ready()
     page = html.unescape(client.get("/progress").text)
     found = re.search(r'<p class="note" id="space">(.*?)</p>', page)
     assert found

@@ -277,9 +277,9 @@ class Desk:
             What else there is to say.
         seen : int, optional
             The number of the last event that the person knows of: `seen` of the question. If the
-            row was answered after it, by whomever, nothing is saved and an `OvertakenError` says
-            what was. Without it, only an answer of somebody else that comes in the same moment is
-            an obstacle; later, the answer overrules theirs.
+            row was answered differently after it, by whomever, nothing is saved and an
+            `OvertakenError` says what was. Without it, only an answer of somebody else that comes
+            in the same moment is an obstacle; later, the answer overrules theirs.
         """
         who, row = checked_name(who), self._rows.checked(row)
         said = candidate, values, request_id, seconds, correct, comment, seen

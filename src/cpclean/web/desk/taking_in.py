@@ -83,10 +83,11 @@ class TakingIn:
                 theirs = problem.event
                 self._catch_up(theirs)
                 if theirs.row == row:
-                    same = _page_of(theirs.request_id) == _page_of(request_id)
-                    if not same and (theirs.who != who or seen is not None):
+                    mine = theirs.who == who and seen is None
+                    mine = mine or _page_of(theirs.request_id) == _page_of(request_id)
+                    if not mine and not self._is_same(theirs, candidate, values):
                         raise self._overtaken(theirs) from problem
-                    seen = theirs.number  # a correction of one's own
+                    seen = theirs.number  # a correction of one's own, or nothing new
         raise LockedError("not saved: others were answering all the while. Send it again.")
 
     def _answer(
@@ -103,7 +104,8 @@ class TakingIn:
     ) -> AnsweredView:
         now = self._engine.now
         if (before := self._saved_before(who, row, request_id)) is not None:
-            self._check_same(before, candidate, values)
+            if not self._is_same(before, candidate, values):
+                raise used_before(before)
             return _view(before)
         entry, strange = self._entry(now, row, candidate, values), self.strange(row, values)
         last = self._storage.last() if now is None else now.ledger.last
@@ -244,18 +246,17 @@ class TakingIn:
             raise used_before(found)
         return found
 
-    def _check_same(
+    def _is_same(
         self, before: Event, candidate: int | None, values: Mapping[str, Any] | None
-    ) -> None:
-        """Refuse an answer with the request id of an event that says something else."""
+    ) -> bool:
+        """Whether an event says the same as an answer."""
         entry = self._entry(None, before.row, candidate, values)
         if candidate is not None and before.value is not None:  # the row was partly known then
             names = [one for one in self._rows.holes(before.row) if one in before.value]
             entry = self._part(before.row, candidate, names)
         again = replace(before, candidate=entry.get("candidate"), value=entry.get("value"))
         spelling = self._project.spelling
-        if before.kind == "skip" or spelling(again) != spelling(before):
-            raise used_before(before)
+        return before.kind != "skip" and spelling(again) == spelling(before)
 
     def _latest(self) -> tuple[Ledger, Mapping[str, Event]]:
         """What the log says this moment: the engine may be a few answers behind."""
