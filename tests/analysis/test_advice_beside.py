@@ -1,6 +1,7 @@
 """What is said about other models on the same rows, and when it may be chance."""
 
 import re
+import warnings
 from dataclasses import replace
 
 import pandas as pd
@@ -11,6 +12,7 @@ from cpclean.analysis.advice import advice
 from cpclean.analysis.beside import BOOSTING, IMPUTED, accuracies_beside
 from cpclean.analysis.summary import Summary, summary
 from cpclean.analysis.words import words_first
+from cpclean.data.task import Task
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +25,7 @@ def facts() -> Summary:
 
 
 @pytest.mark.parametrize(("boosting", "imputed", "told"), [
-    (0.81, 0.7, "with 1,000 rows, the difference may be chance"),
+    (0.81, 0.7, "with 1,000 rows, the difference to the better of them may be chance"),
     (0.8, 0.7, "no more often than cpclean"),
     (0.9, 0.7, "true of a model that is less accurate on this table"),
     (0.7, 0.9, "more often than cpclean. Another space"),
@@ -49,7 +51,6 @@ def test_other_models_are_fitted_in_one_thread(monkeypatch):
     from threadpoolctl import threadpool_info
 
     from cpclean.baselines.rivals import rival
-    from cpclean.data.task import Task
 
     seen = []
 
@@ -64,3 +65,21 @@ def test_other_models_are_fitted_in_one_thread(monkeypatch):
     task = Task.of(table, frame[["a", "b"]], frame["y"])
     assert set(accuracies_beside(task)) == {BOOSTING, IMPUTED}
     assert seen == [{1}, {1}]
+
+
+def test_other_models_are_not_given_what_names_rows_or_says_nothing() -> None:
+    names = [f"row {n}" for n in range(40)]
+    sizes = [n % 2 + n / 100 for n in range(40)]
+    frame = pd.DataFrame({"name": names, "size": sizes, "note": None, "y": list("ab") * 20})
+    points = pd.DataFrame({"name": ["new"] * 4, "size": [0.1, 1.1, 0.2, 1.2], "note": "a remark"})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # nothing is observed in "note"
+        table = IncompleteTable(frame, label="y")
+        task = Task.of(table, table.points(points[["name", "size", "note"]]), list("abab"))
+    found = accuracies_beside(replace(task, raw_points=points))
+    assert found == {BOOSTING: 1.0, IMPUTED: 1.0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        alone = IncompleteTable(frame[["name", "y"]], label="y")
+        task = Task.of(alone, alone.points(points[["name"]]), list("abab"))
+    assert accuracies_beside(replace(task, raw_points=points[["name"]])) == {}

@@ -120,9 +120,15 @@ def test_labels_that_are_missing(verb, files, share):
     truth = ("--truth", files["truth"]) if verb == "simulate" else ()
     given = (verb, files["train"], "--label", "y", *truth, *share)
     told = r"needs a label; missing in row 7, 20, 31 and 1 more\. Leave .* with --drop-unlabelled\."
-    refused(run(*given), told)
-    assert "In the file, these are lines 9, 22, 33 and 1 more." in run(*given).stderr
-    assert run(*given, "--drop-unlabelled").exit_code == 0
+    strict = run(*given, "--refuse-unlabelled")
+    refused(strict, told)
+    assert "In the file, these are lines 9, 22, 33 and 1 more." in strict.stderr
+    left = run(*given)
+    assert left.exit_code == 0
+    assert (
+        "Note: 4 rows have no label and are left out. In the file, these are lines 9, 22, 33 and 1 "
+        "more." in left.stderr
+    )
 
 
 @each_verb

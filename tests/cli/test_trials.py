@@ -137,11 +137,11 @@ def test_rows_that_are_left_out(files):
     train.loc[0, "y"] = None
     train.loc[1, ["age", "income", "city"]] = None
     train.to_csv(files["train"], index=False)
-    assert "--drop-unlabelled" in tried(files).stderr
-    assert "--drop-empty" in tried(files, "--drop-unlabelled").stderr
-    result = tried(files, "--drop-unlabelled", "--drop-empty", "--json")
+    assert "--drop-unlabelled" in tried(files, "--refuse-unlabelled").stderr
+    assert "--drop-empty" in tried(files).stderr
+    result = tried(files, "--drop-empty", "--json")
     assert result.exit_code == 0, result.output
-    assert "Note: 1 row has no label and is left out." in result.stderr
+    assert "Note: 1 row has no label and is left out. In the file, this is line 2." in result.stderr
     assert json.loads(result.stdout)["rows"] == 58
 
 

@@ -64,13 +64,19 @@ CASES = {
         {"space": "forest"}, said="ll rows have the same label, so a forest has nothing to",
     ),
     "rows without a label": Case(
-        table(l3="1,2.5,Ulm,", l8="2,2.5,Kiel,"), refused=True,
+        table(l3="1,2.5,Ulm,", l8="2,2.5,Kiel,"), None, ("--refuse-unlabelled",), refused=True,
         said="very row of 'train.csv' needs a label; missing in row 3, 8.",
         ways=("--drop-unlabelled", "Tick “leave out rows without a label”"),
     ),
     "rows without a label, left out": Case(
-        table(l3="1,2.5,Ulm,", l8="2,2.5,Kiel,"), None, ("--drop-unlabelled",),
-        {"drop_unlabelled": "1"}, said="2 rows have no label and are left out.",
+        table(l3="1,2.5,Ulm,", l8="2,2.5,Kiel,"), None, (),
+        {"drop_unlabelled": "1"},
+        said="2 rows have no label and are left out. In the file, these are lines 5, 10.",
+    ),
+    "words that are read as missing": Case(
+        table(l2="2,,None,yes", l3="1,2.5,Ulm,n/a"), None, (), {"drop_unlabelled": "1"},
+        said="olumn 'city' has 'None' in 1 cell, read as missing.",
+        ways=("such as '(None)'.", "'n/a' (once) is read as missing; if it is a label, write it"),
     ),
     "no labels at all": Case(
         table([line.rpartition(",")[0] + "," for line in LINES]), refused=True,

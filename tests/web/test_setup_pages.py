@@ -235,8 +235,9 @@ def test_rows_without_a_label_are_refused_or_left_out(bare: TestClient) -> None:
     content = b"a,b,y\n1,2,0\n,1,1\n3,4,1\n5,6,\n7,7,1\n2,2,0\n4,1,1\n"
     page = upload(bare, content).text
     words = "Every row of &#39;given.csv&#39; needs a label; missing in row 3. Tick “leave out"
-    assert words in page
-    assert "leave out rows without a label</label>" in page
+    ticked = r'name="drop_unlabelled" value="1" checked> leave out rows without a label</label>'
+    assert re.search(ticked, page)
+    assert "1 row has no label and is left out. In the file, this is line 5." in page
     refused = post(bare, "/setup", **started(page))
     assert refused.status_code == 422
     assert words in refused.text

@@ -211,7 +211,8 @@ def _about_others(facts: Summary, beside: Mapping[str, float]) -> Iterator[str]:
     if gap == 0:
         yield f"{said}: no more often than cpclean."
     elif abs(gap) <= chance:
-        yield f"{said}; with {facts.points:,} rows, the difference may be chance."
+        which = "" if len(beside) == 1 else " to the better of them"
+        yield f"{said}; with {facts.points:,} rows, the difference{which} may be chance."
     elif gap < 0:
         yield f"{said}: less often than cpclean."
     elif best == beside.get(BOOSTING) and len(beside) > 1:

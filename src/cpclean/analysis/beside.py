@@ -25,6 +25,8 @@ _MODELS: dict[str, Callable[..., Any]] = {
 }
 # Of more training rows, so many are learnt from: it is a comparison, not a model to be used.
 MOST_ROWS = 20_000
+# Categories that name rows: more than this share of the cells are different.
+NAMING = 0.5
 
 
 def accuracies_beside(
@@ -33,7 +35,8 @@ def accuracies_beside(
     """The share of points whose label each of the other models predicts; by their names.
 
     Nothing if the points have no labels or were not given as rows, or if all training rows have
-    the same label.
+    the same label. Columns without a value, and texts that are different in most rows, are left out
+    for them.
 
     Parameters
     ----------
@@ -46,13 +49,17 @@ def accuracies_beside(
     codes = task.dataset.codes
     if table is None or labels is None or task.raw_points is None or len(set(codes.tolist())) < 2:
         return {}
-    kinds = {column.name: column.kind for column in table.columns}
-    given = columns_from(task.raw_points[list(table.names)], kinds)
+    used = [at for at, column in enumerate(table.columns) if not _says_nothing(column)]
+    own = [table.columns[at] for at in used]
+    if not own:
+        return {}
+    kinds = {column.name: column.kind for column in own}
+    given = columns_from(task.raw_points[list(kinds)], kinds)
     rows = np.arange(len(codes))
     if len(rows) > MOST_ROWS:
         rows = np.sort(np.random.default_rng(0).permutation(rows)[:MOST_ROWS])
     # Doubted cells are holes here, too.
-    X, y = _frame(table.columns, table.holes).iloc[rows], codes[rows]
+    X, y = _frame(own, table.holes[:, used]).iloc[rows], codes[rows]
     points = _frame(given, np.column_stack([column.missing for column in given]))
     found = {}
     for name, words in WORDS.items():
@@ -62,6 +69,16 @@ def accuracies_beside(
             said = _MODELS[name](X, y).fit(X, y).predict(points)
         found[name] = float(np.mean(task.dataset.classes[said] == labels))
     return found
+
+
+def _says_nothing(column: Column) -> bool:
+    """Whether nobody would give this column to a model: no value in it, or texts that name rows.
+
+    Gradient boosting learns names of rows by heart; whoever compares leaves them out.
+    """
+    if column.missing.all():
+        return True
+    return column.kind == "categorical" and len(column.frequencies) > NAMING * column.n_observed
 
 
 def one_thread() -> AbstractContextManager[Any]:

@@ -220,9 +220,9 @@ def ways_words(found: Standing) -> str:
     """The same as the text of a standing, for people who have not met a completion yet.
 
     >>> print(ways_words(Standing(12, 9, 19, 0.642, 0.81, with_holes=9)))
-    9 of the 40 rows to predict have holes themselves, which answers cannot fill. With every way \
-of filling them counted by its weight, about two in three (64.2%) of the predictions are certain, \
-and about four in five (81.0%) are certain or 95% sure.
+    9 of the 40 rows to predict have holes themselves, which answers cannot fill. From here on, \
+every way of filling them counts by its weight: so counted, about two in three (64.2%) of the \
+predictions are certain, and about four in five (81.0%) are certain or 95% sure.
     """
     one = found.with_holes == 1
     have, them = ("has holes itself", "it") if one else ("have holes themselves", "them")
@@ -231,8 +231,8 @@ and about four in five (81.0%) are certain or 95% sure.
         which = f"All {found.points:,} rows"
     said = (
         f"{which} to predict {have}, which "
-        f"answers cannot fill. With every way of filling {them} counted by its "
-        f"weight, {words_first(found.certain_share)} of the predictions are certain"
+        f"answers cannot fill. From here on, every way of filling {them} counts by its "
+        f"weight: so counted, {words_first(found.certain_share)} of the predictions are certain"
     )
     if found.certain_share == 1:
         return f"{said}."

@@ -179,14 +179,18 @@ def _settles(effect: ColumnEffect) -> float:
     return effect.settled_if_clean
 
 
-def sample_in_words(effects: Sequence[ColumnEffect]) -> str:
-    """That effects are estimated from a sample, and how well; "" if none is."""
+def sample_in_words(effects: Sequence[ColumnEffect], points_with_holes: int = 0) -> str:
+    """That effects are estimated from a sample, and how well; "" if none is.
+
+    Where points have holes, every way of filling them counts as a prediction of its own.
+    """
     sampled = [one for one in effects if one.sample]
     if not sampled:
         return ""
     error = max(one.error for one in sampled)
+    of = "ways of filling the open rows to predict" if points_with_holes else "open predictions"
     return (
-        f"Columns: each draw was asked about {sampled[0].sample:,} of the open predictions, chosen "
+        f"Columns: each draw was asked about {sampled[0].sample:,} of the {of}, chosen "
         f"at random; their standard error is at most {percent(max(error, 0.001))}."
     )
 

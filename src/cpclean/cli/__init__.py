@@ -41,8 +41,8 @@ def main(debug: bool) -> None:
     """Certain predictions over incomplete data, for nearest-neighbour classifiers.
 
     \b
-    Example:
-      cpclean demo --neighbors 5
+    Example, where y is the column of train.csv that is to be predicted:
+      cpclean inspect train.csv --label y
     """
 
 

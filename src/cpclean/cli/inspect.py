@@ -27,7 +27,7 @@ from cpclean.cli.sessions import (
     table_of,
     tell_draws,
 )
-from cpclean.cli.tasks import column_remarks, files_given, model_of, open_given
+from cpclean.cli.tasks import AT_ONCE, column_remarks, files_given, model_of, open_given
 from cpclean.errors import offenders
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 TELLING = ("tells_label", "holes_tell_label")
 # Columns with holes that are named where none of them matters.
 MOST_NAMED = 6
+# Columns in the list; of more, those that settle most.
+MOST_SHOWN = 12
 
 
 @click.command(short_help="Do the missing values of a table matter, and where?")
@@ -123,7 +125,9 @@ def inspect(
         print_text(json.dumps(plain(everything), indent=2, ensure_ascii=False) + "\n")
         return
     few = few_ways(task)
-    _print(first, facts, sample, few, accuracies, effects, [*said, *map(sentence, remarks), *last])
+    # Those that were told at once are on the screen already.
+    left = [one for one in remarks if one.code not in AT_ONCE or isinstance(opened, OpenedFiles)]
+    _print(first, facts, sample, few, accuracies, effects, [*said, *map(sentence, left), *last])
 
 
 def looked_at(
@@ -282,7 +286,7 @@ def _print(
     if first:
         console.print(f"[bold]{escape(first)}[/]\n", soft_wrap=False)
     rows = f"{facts.rows:,} training rows"
-    if sample:
+    if sample and sample["rows"] < sample["of_rows"]:
         rows = f"A sample: {facts.rows:,} of {sample['of_rows']:,} training rows"
     console.print(f"{rows}, {facts.rows_with_holes:,} with holes; {cells} missing: {worlds}.")
     said = facts.certain_share == 1 or not (facts.points_with_holes or facts.until_sure)
@@ -301,19 +305,22 @@ def _print(
         named = listed(names) if len(names) <= MOST_NAMED else offenders(names, MOST_NAMED)
         console.print(f"Whatever is in the holes of {named}, these predictions stay.")
     elif with_holes:
+        listed_here = most_settling(with_holes)
         shown = pd.DataFrame(
             {
-                "column": [one.name for one in with_holes],
-                "holes": [one.holes for one in with_holes],
-                "certain if clean": [_if_clean(one, facts.points) for one in with_holes],
+                "column": [one.name for one in listed_here],
+                "holes": [one.holes for one in listed_here],
+                "certain if clean": [_if_clean(one, facts.points) for one in listed_here],
                 "lowest-highest": [
-                    f"{percent(one.low)} to {percent(one.high)}" for one in with_holes
+                    f"{percent(one.low)} to {percent(one.high)}" for one in listed_here
                 ],
-                "settles": [f"{one.of_open(n_open):,} of {n_open:,}" for one in with_holes],
+                "settles": [f"{one.of_open(n_open):,} of {n_open:,}" for one in listed_here],
             }
         )
         console.print(drawn(shown, right=tuple(shown.columns[2:])))
-    if words := sample_in_words(effects):
+        if more := len(with_holes) - len(listed_here):
+            console.print(f"{more:,} more with holes settle no more; --json lists all.")
+    if words := sample_in_words(effects, facts.points_with_holes):
         console.print(words)
     if 0 < len(with_holes) < len(effects):
         others = len(effects) - len(with_holes)
@@ -321,6 +328,22 @@ def _print(
     mark = "*" if console.options.ascii_only else "•"
     for sentence in sentences:
         console.print(f"{mark} {escape(sentence)}", soft_wrap=False)
+
+
+def most_settling(effects: list[ColumnEffect]) -> list[ColumnEffect]:
+    """The columns that are shown: all in the table's order, or those that settle most, best first.
+
+    >>> from cpclean.analysis.column_effects import ColumnEffect
+    >>> some = [ColumnEffect(f"c{n}", "numeric", 1, n / 20, 0, 1) for n in range(14)]
+    >>> [one.name for one in most_settling(some)][:2], len(most_settling(some))
+    (['c13', 'c12'], 12)
+    >>> [one.name for one in most_settling(some[:3])]
+    ['c0', 'c1', 'c2']
+    """
+    if len(effects) <= MOST_SHOWN:
+        return effects
+    best = sorted(effects, key=lambda one: (-one.settled_if_clean, -one.certain_if_clean))
+    return best[:MOST_SHOWN]
 
 
 def _if_clean(effect: ColumnEffect, points: int) -> str:

@@ -190,7 +190,7 @@ def open_files(
             max_exact=training.max_exact,
             n_draws=training.draws,
             random_state=validation.seed,
-            drop_unlabelled=training.drop_unlabelled,
+            drop_unlabelled=bool(training.drop_unlabelled),
             drop_empty=training.drop_empty,
             drop=training.drop,
         )

@@ -46,7 +46,7 @@ class Training:
     null: tuple[str, ...]
     kind: tuple[str, ...]
     drop: tuple[str, ...]
-    drop_unlabelled: bool
+    drop_unlabelled: bool | None
     domains: bool
     sep: str | None = None
     encoding: str = "utf-8"
@@ -210,7 +210,9 @@ def _reading_options() -> list[Command]:
             help="A column to leave out; may be repeated.",
         ),
         click.option(
-            "--drop-unlabelled", is_flag=True, help="Leave out rows without a label."
+            "--drop-unlabelled/--refuse-unlabelled", default=None,
+            help="Leave out rows without a label, or refuse a table that has some.  [default: "
+            "leave them out of one file, and refuse several]",
         ),
         click.option(
             "--drop-empty", is_flag=True, help="Leave out rows with nothing but a label."

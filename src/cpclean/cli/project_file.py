@@ -32,6 +32,8 @@ REMEMBERED = (
     "drop_unlabelled", "drop_empty", "suspect", "fold", "bins", "domains", "sep", "encoding",
     "decimal", "max_exact", "draws", "val", "val_share", "seed", "sure",
 )  # fmt: skip
+# How those are typed that are switched off by an option of their own.
+_REFUSALS = {"drop_unlabelled": "--refuse-unlabelled"}
 
 
 def options_for(args: Sequence[str], folder: Path | None = None) -> dict[str, Any]:
@@ -85,7 +87,9 @@ def told(context: click.Context) -> str:
             continue
         option, value = f"--{one.replace('_', '-')}", context.params[one]
         for each in value if isinstance(value, list | tuple) else [value]:
-            if each is not False:
+            if each is False:
+                words += [_REFUSALS[one]] if one in _REFUSALS else []
+            elif each is not None:
                 words.append(option if each is True else f"{option} {shlex.quote(str(each))}")
     return " ".join(words)
 

@@ -197,7 +197,7 @@ def choices_of(training: Training) -> Choices:
         repairs=training.repairs,
         prior=training.prior,
         space=training.space,
-        drop_unlabelled=training.drop_unlabelled,
+        drop_unlabelled=training.drop_unlabelled is not False,
         drop_empty=training.drop_empty,
         nothing=training.nothing,
         suspects=suspects_of(training),

@@ -8,7 +8,7 @@
     same_rows                           rows that are in two files
     sampling                            how much of a large table is looked at
     tidying, odd_numbers                numbers among odd cells, doubted cells, spellings, ranges
-    misspelt                            slips of the pen among categories
+    misspelt, null_words                slips of the pen among categories; words read as missing
     notes, remarks, doubts              what there is to say about a file
     saying, sentences, doubt_sentences  how it is said to each reader
     point_sentences                     the same about rows to predict

@@ -11,6 +11,13 @@ from cpclean.intake.choices import MIN_ROWS_OF_LEAVES, MOST_COLUMNS, Choices
 from cpclean.intake.file_lines import FileLines
 from cpclean.intake.layout import Layout
 from cpclean.intake.notes import Note
+from cpclean.intake.null_words import (
+    not_of_numbers,
+    null_words,
+    texts_of,
+    word_notes,
+    words_for_no_label,
+)
 from cpclean.intake.sentences import refusal
 from cpclean.intake.source_file import SourceFile
 
@@ -19,6 +26,7 @@ MIN_MEASURED = 10
 # Whole numbers are, too, if they are more than so many.
 MOST_WHOLE = 30
 _NAMED = 8  # columns that are listed
+_HALF = 0.5
 # Of so many rows, so large a share that equal others: then ties decide predictions.
 MIN_SORTED, MIN_EQUAL = 30, 0.1
 
@@ -58,10 +66,9 @@ def check_rows(frame: Any, source: SourceFile, choices: Choices) -> list[Note]:
     unlabelled = labels.isna().to_numpy()
     if unlabelled.all():
         raise refusal("no_labels", choices.label, file=file)
+    about = _about_unlabelled(frame, unlabelled, source, choices)
     if unlabelled.any() and not choices.drop_unlabelled:
-        rows = _where(unlabelled)
-        lines = FileLines.of(source.text(choices.layout), len(frame), source.suffix)
-        raise refusal("unlabelled", choices.label, rows, file=file, lines=lines.of_rows(rows))
+        raise refusal("unlabelled", choices.label, _where(unlabelled), file=file, **about)
     features = frame.drop(columns=choices.label)
     check_finite(features, source)
     empty = features.isna().all(axis=1).to_numpy() & ~unlabelled
@@ -70,10 +77,34 @@ def check_rows(frame: Any, source: SourceFile, choices: Choices) -> list[Note]:
     if empty.any() and not choices.drop_empty:
         raise refusal("nothing_known", None, _where(empty), file=file)
     return [
-        Note(code, None, rows, {"count": len(rows)})
+        Note(code, None, rows, {"count": len(rows), **about})
         for code, rows in (("left_out", _where(unlabelled)), ("left_out_empty", _where(empty)))
         if rows
     ]
+
+
+def _about_unlabelled(
+    frame: Any, unlabelled: Any, source: SourceFile, choices: Choices
+) -> dict[str, str]:
+    """What else there is to say about rows without a label: their lines, what is written there."""
+    if not unlabelled.any():
+        return {}
+    text, label = source.text(choices.layout), choices.label
+    texts = [*texts_of(frame), label]
+    words = not_of_numbers(null_words(text, frame), label, texts)
+    lines = FileLines.of(text, len(frame), source.suffix).of_rows(_where(unlabelled))
+    mostly = f" These are most of the {len(frame):,} rows." if unlabelled.mean() > _HALF else ""
+    return {"lines": lines, "words": words_for_no_label(words), "mostly": mostly}
+
+
+def check_words(whole: Any, frame: Any, source: SourceFile, choices: Choices) -> list[Note]:
+    """Words that were read as missing and may be values; the frame is tidied, the whole is not."""
+    if choices.domains:
+        return []
+    used = [name for name in frame.columns if str(name) not in {choices.label, *choices.drop}]
+    words = null_words(source.text(choices.layout), whole[used])
+    named = {*choices.null_tokens, *(text for _, text in choices.nothing)}
+    return word_notes(words, texts_of(frame[used]), named)
 
 
 def leaves_notes(labels: Any, choices: Choices) -> list[Note]:

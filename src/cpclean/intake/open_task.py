@@ -22,6 +22,7 @@ from cpclean.intake.checking import (
     check_columns,
     check_rows,
     check_width,
+    check_words,
     leaves_notes,
     sorted_notes,
 )
@@ -121,7 +122,7 @@ def open_task(
         check_columns(whole, choices)
         frame, about_cells, tidying = tidied(whole.drop(columns=list(choices.drop)), choices)
         left_out = check_rows(frame, source, choices)
-        notes += [*about_cells, *left_out]
+        notes += [*check_words(whole, frame, source, choices), *about_cells, *left_out]
         found = rows_to_predict(frame, source, tidying, to_predict)
         gone = [row for note in left_out for row in note.rows]
         gone += found.numbers.tolist() if found.held_out else []
@@ -161,8 +162,20 @@ def _looked_at(
     n_rows, n_points = len(rest), len(found.numbers)
     if len(kept) == n_rows and len(asked) == n_points:
         return rest, found
-    values = {"count": len(kept), "total": n_rows, "seen": len(asked), "to_predict": n_points}
+    values = {"count": len(kept), "total": n_rows, "seen": len(asked), "to_predict": n_points,
+              "sample": _sample(len(kept), n_rows, len(asked), n_points)}  # fmt: skip
     return kept, found.only(asked, Note("sampled", values=values))
+
+
+def _sample(count: int, total: int, seen: int, to_predict: int) -> str:
+    """Of which rows only some are looked at, in words.
+
+    >>> _sample(1_303, 1_303, 114, 326), _sample(1_732, 13_710, 100, 3_427)
+    ('114 of 326 rows to predict', '1,732 of 13,710 training rows and 100 of 3,427 rows to predict')
+    """
+    rows = f"{count:,} of {total:,} training rows" if count < total else ""
+    points = f"{seen:,} of {to_predict:,} rows to predict" if seen < to_predict else ""
+    return " and ".join(filter(None, [rows, points]))
 
 
 @dataclass(frozen=True)

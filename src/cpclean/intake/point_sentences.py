@@ -75,9 +75,8 @@ TO_PREDICT: dict[str, Saying] = {
         field="share",
     ),
     "sampled": Saying(
-        "this is a large table: {count:,} of {total:training row|training rows} and {seen:,} of "
-        "{to_predict:row|rows} to predict, chosen at random, are looked at; what is found is true "
-        "of these.",
+        "looking at all of this table takes long: {sample}, chosen at random, are looked at; what "
+        "is found is true of these.",
         "Leave out bounds to look at all of them.",
         "--whole looks at all of them, however long it takes.",
         "Look at the whole table in a terminal.",

@@ -147,7 +147,7 @@ _COLUMNS = {
 
 _ROWS = {
     "unlabelled": Saying(
-        "every row of {file} needs a label; missing in row {rows}.",
+        "every row of {file} needs a label; missing in row {rows}.{words}",
         "Leave these rows out with drop_unlabelled=True.{lines}",
         "Leave these rows out with --drop-unlabelled.{lines}",
         "Tick “leave out rows without a label” to go on without them.",
@@ -165,7 +165,9 @@ _ROWS = {
 }  # fmt: skip
 
 _REMARKS = {
-    "left_out": everywhere("{count:row has no label and is|rows have no label and are} left out."),
+    "left_out": everywhere(
+        "{count:row has no label and is|rows have no label and are} left out.{mostly}{words}{lines}"
+    ),
     "left_out_empty": everywhere(
         "{count:row has nothing but a label and is|rows have nothing but a label and are} left out."
     ),
@@ -252,6 +254,10 @@ _REMARKS = {
         "If it is a number: --decimal ,.",
         "If it is a number, choose the comma as decimal sign under More settings.",
         field="decimal",
+    ),
+    "null_word": everywhere(
+        "column {column!r} has {value!r} in {count:cell|cells}, read as missing.",
+        "If it is a value of its own, write it otherwise in the file, such as {instead!r}.",
     ),
     "unobserved": everywhere("column {column!r} plays no part: no value is observed."),
     "constant": everywhere("column {column!r} plays no part: every observed value is the same."),
@@ -411,6 +417,8 @@ def _values(note: Note) -> Mapping[str, Any]:
         "near": "",
         "where": "",
         "lines": "",
+        "words": "",
+        "mostly": "",
         "separator": "",
         "encoding": "utf-8",
         "likely": "latin-1",

@@ -17,7 +17,7 @@ from cpclean.data.domains import plain_frame
 from cpclean.data.frames import columns_from
 from cpclean.data.repairs import default_values
 from cpclean.errors import CPCleanError, TableError
-from cpclean.intake.checking import check_columns, check_rows, leaves_notes
+from cpclean.intake.checking import check_columns, check_rows, check_words, leaves_notes
 from cpclean.intake.choices import Choices
 from cpclean.intake.notes import IntakeError, Note
 from cpclean.intake.open_task import Remark, noted, open_task, read_whole
@@ -81,7 +81,7 @@ def look(draft: Draft, form: SetupForm, files: Files | None = None) -> FileLook:
         if choices.kinds:  # otherwise all is as it was detected
             frame, about_cells, tidying = tidied(read_whole(source, choices), choices)
             columns = columns_from(_finite(frame), choices.kinds, choices.null_tokens)
-        notes += about_cells
+        notes += [*about_cells, *check_words(plain_frame(whole), frame, source, choices)]
     features = [one for one in columns if one.name not in {choices.label, *choices.drop}]
     holes = [column.missing for column in features]
     with_holes = int(np.any(holes, axis=0).sum()) if holes else 0

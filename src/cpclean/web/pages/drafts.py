@@ -125,6 +125,7 @@ class SetupForm:
             sep=written["sep"],
             encoding=written["encoding"],
             decimal=written["decimal"],
+            drop_unlabelled=True,  # as in a terminal; what is left out is said
         )
 
     @classmethod
