@@ -36,12 +36,11 @@ class _FewerPasses(CompilerBase):  # type: ignore[misc, unused-ignore]
     """Numba's own way to compiled code, without what kernels never need."""
 
     def compile_extra(self, func: Callable[..., object]) -> Any:
-        collecting = (
-            gc.isenabled()
-        )  # not within a kernel that calls this one, nor for who paused it
+        # Not within a kernel that calls this one, nor for who paused it.
+        collecting = gc.isenabled()
         gc.disable()
         try:
-            return super().compile_extra(func)
+            return super().compile_extra(func)  # type: ignore[no-untyped-call, unused-ignore]
         finally:
             if collecting:
                 gc.enable()
