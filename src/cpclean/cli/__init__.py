@@ -41,8 +41,8 @@ def main(debug: bool) -> None:
     """Certain predictions over incomplete data, for nearest-neighbour classifiers.
 
     \b
-    Example, where y is the column of train.csv that is to be predicted:
-      cpclean inspect train.csv --label y
+    Example:
+      cpclean inspect train.csv --label y   # y: the column of train.csv to predict
     """
 
 
