@@ -111,14 +111,15 @@ def test_what_was_said_blindly_corrects_nobody(checked: TestClient) -> None:
     told(checked, "Cem", row, SECRET)  # meanwhile they settle it
     sent = {"row": row, "column-0": "age", "value-0": "50.25"}
     assert post(checked, "/answer", **sent, request_id="b1").is_success
-    desk_of(checked).ready()
-    assert desk_of(checked).engine.now.session.known[row] == {"age": float(SECRET)}
+    desk = desk_of(checked)
+    desk.ready()
+    assert desk.engine.now.session.known[desk.place_of(row)] == {"age": float(SECRET)}
     open_eyed = checked.get(f"/question?row={row}").text
     assert SECRET in open_eyed
     assert 'name="correct"' in open_eyed
     assert post(checked, "/answer", **sent, request_id="b2", correct="1").is_success
-    desk_of(checked).ready()
-    assert desk_of(checked).engine.now.session.known[row] == {"age": 50.25}
+    desk.ready()
+    assert desk.engine.now.session.known[desk.place_of(row)] == {"age": 50.25}
     kinds = [one.kind for one in desk_of(checked).storage.events()]
     assert kinds == ["answer", "answer", "answer", "correction"]
 

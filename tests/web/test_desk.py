@@ -474,7 +474,16 @@ def test_an_export_has_what_was_confirmed(desk, monkeypatch):
 def test_numbers_are_those_of_the_file(desk_over):
     project = small_project(about={"file": "t.csv", "rows": list(range(100, 150))})
     desk = desk_over(stored("memory://", project))
-    assert desk.question("Ann", row=3).number == 103
+    question = desk.question("Ann", row=103)
+    assert (question.row, question.number) == (103, 103)
+    with pytest.raises(UnknownRowError, match="no row 3 with holes"):
+        desk.question("Ann", row=3)
+    assert desk.answer("Ann", 104, candidate=1).row == 104
+    assert desk.storage.events()[0].row == 4
+    desk.ready()
+    assert {one.row for one in desk.rows().rows} <= set(range(100, 140))
+    assert all(one.row >= 100 for one in desk.next_rows("Ann"))
+    assert all(row >= 100 for row in desk.best_rows(5))
     assert desk.name == "t.csv"
 
 

@@ -181,8 +181,9 @@ def test_rows_of_the_forest_are_those_of_the_file(tmp_path, monkeypatch, desk_ov
     row = int(desk.project.dirty_rows[0])
     number = int(desk.project.task.row_names[row])
     assert number != row
-    assert desk.question("Ann", row).number == number
-    desk.answer("Ann", row, candidate=0)
+    question = desk.question("Ann", number)
+    assert (question.row, question.number) == (number, number)
+    assert desk.answer("Ann", number, candidate=0).row == number
     desk.ready()
     content = desk.export_table(".csv")
     after = content.decode().splitlines()

@@ -134,7 +134,8 @@ def _annotations(task: Any) -> list[Any]:
 
 def _take(desk: Desk, task: dict[str, Any], annotation: dict[str, Any], last: int) -> None:
     data = task.get("data")
-    row = data.get("row") if isinstance(data, dict) else None
+    given = data if isinstance(data, dict) else {}
+    row = given.get("number", given.get("row"))  # tasks of old had another "row"
     if isinstance(row, bool) or not isinstance(row, int):
         raise AnnotationError('a task must name its row, as in "data": {"row": 17}.')
     who, seconds = _who(annotation), annotation.get("lead_time")

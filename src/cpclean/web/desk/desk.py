@@ -188,10 +188,14 @@ class Desk:
         """The question about a row, for nobody in particular: it is not held."""
         return self._out.look(self._rows.checked(row))
 
+    def place_of(self, row: int) -> int:
+        """Where a row is in the table of the project, which lacks the rows that are held out."""
+        return self._rows.checked(row)
+
     def record(self, row: int) -> dict[str, str]:
         """The paper record of a row of the demo, by column; empty for any other project."""
         records = (self.project.settings.about or {}).get("records")
-        found = records.get(str(self._rows.numbers[row])) if isinstance(records, dict) else None
+        found = records.get(str(row)) if isinstance(records, dict) else None
         return {str(name): str(text) for name, text in (found or {}).items()}
 
     @property
@@ -203,7 +207,7 @@ class Desk:
 
     def image(self, row: int) -> RowImage | None:
         """The picture of a row, if a column names one that can be shown."""
-        return image_of(*self._image_place(row))
+        return image_of(*self._image_place(self._rows.checked(row)))
 
     def image_content(self, row: int) -> tuple[bytes, str]:
         """The picture of a row and its media type, or an error."""
@@ -234,11 +238,11 @@ class Desk:
     def best_rows(self, limit: int) -> list[int]:
         """The rows that matter most, whether somebody holds them or not."""
         now = self.engine.now
-        return [] if now is None else now.ranking[:limit]
+        return [] if now is None else [self._rows.numbers[row] for row in now.ranking[:limit]]
 
     def own_answer(self, row: int, who: str | None) -> str | None:
         """What a person answered about a row that is not settled yet: only they may see it."""
-        return own_answer(self.engine.now, row, who)
+        return own_answer(self.engine.now, self._rows.checked(row), who)
 
     # -- answers ---------------------------------------------------------------------------
 
@@ -387,7 +391,7 @@ class Desk:
         """All rows with holes, a page of them; with `who`, with that person's answers."""
         now = self.engine.now
         found = page_of(row_views(self._rows, now, self.storage.leases()), wanted or RowsWanted())
-        own = {one.row: own_answer(now, one.row, who) for one in found.rows}
+        own = {one.row: own_answer(now, self._rows.checked(one.row), who) for one in found.rows}
         rows = [replace(one, said=own[one.row] or one.said) for one in found.rows]
         return replace(found, rows=rows)
 

@@ -151,7 +151,7 @@ class HandingOut:
         if said is None and (state is None or who not in state.people) and known:
             said = line_of(known, self._table)
         return QuestionView(
-            row=row,
+            row=number,
             number=number,
             cells=self._cells.of(row, asked, known_cells) + spare_cells(self._rows.spare, number),
             candidates=list(detail.candidates),
@@ -188,7 +188,8 @@ class HandingOut:
 
     def _holder(self, lease: Lease, at: datetime) -> HolderView:
         row, seconds = lease.row, max(0.0, (lease.until - at).total_seconds())
-        return HolderView(lease.who, seconds, row, self._rows.numbers[row], self._rows.title(row))
+        number = self._rows.numbers[row]
+        return HolderView(lease.who, seconds, number, number, self._rows.title(row))
 
     def held_by_others(self, who: str) -> list[HolderView]:
         """The rows for a person that others have open, those that end first in front."""
@@ -222,7 +223,7 @@ class HandingOut:
         mine, rows = {one.row for one in leases if one.who == who}, self._rows
         return [
             NextView(
-                row=row,
+                row=rows.numbers[row],
                 number=rows.numbers[row],
                 title=rows.title(row),
                 line=rows.line(row),

@@ -56,7 +56,7 @@ def _row_view(rows: ProjectRows, row: int, now: Now | None, holders: list[str]) 
     who = [] if found is None else [one.who for one in found.words]
     gain = 0.0 if now is None or state == "skipped" else float(now.gains[row])
     return RowView(
-        row=row,
+        row=rows.numbers[row],
         number=rows.numbers[row],
         state=state,
         gain=gain,

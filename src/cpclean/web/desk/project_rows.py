@@ -39,17 +39,17 @@ class ProjectRows:
     def __init__(self, project: Project) -> None:
         self._project, self._table = project, project.table
         self.dirty: list[int] = project.dirty_rows.tolist()
-        self._is_dirty = frozenset(self.dirty)
         self.numbers: list[int] = project.task.row_names.tolist()
         self.spare = _spare_columns(project)
         about = project.settings.about or {}
         self._link, self._named_by = str(about.get("link") or ""), about.get("named_by")
 
-    def checked(self, row: Any) -> int:
-        """A row that people can be asked about, or an error."""
-        if not is_whole(row) or int(row) not in self._is_dirty:
-            raise UnknownRowError(f"there is no row {str(row)[:40]} with holes in this table.")
-        return int(row)
+    def checked(self, number: Any) -> int:
+        """The row with a number for people, which they can be asked about, or an error."""
+        row = self.row_of(int(number)) if is_whole(number) else None
+        if row is None:
+            raise UnknownRowError(f"there is no row {str(number)[:40]} with holes in this table.")
+        return row
 
     def holes(self, row: int) -> list[str]:
         """The columns in which a row has candidates."""

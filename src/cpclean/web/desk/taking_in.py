@@ -106,7 +106,7 @@ class TakingIn:
         if (before := self._saved_before(who, row, request_id)) is not None:
             if not self._is_same(before, candidate, values):
                 raise used_before(before)
-            return _view(before)
+            return self._view(before)
         entry, strange = self._entry(now, row, candidate, values), self.strange(row, values)
         last = self._storage.last() if now is None else now.ledger.last
         log = last if self._may_need_more else None
@@ -151,7 +151,7 @@ class TakingIn:
         if (before := self._saved_before(who, row, request_id)) is not None:
             if before.kind != "skip":
                 raise used_before(before)
-            return _view(before)
+            return self._view(before)
         note = dict(note or {})
         if not note.get("to") and (own := self._allotting.left_to_others(now, who, row)):
             note["columns"] = own
@@ -164,7 +164,7 @@ class TakingIn:
             found = by_request[request_id]
             if found.kind != "undo" or found.who != who:
                 raise used_before(found)
-            return _view(found)
+            return self._view(found)
         last = ledger.latest.get(who)
         if last is None:
             raise AnswerError(f"there is no answer by {who} to undo.")
@@ -275,12 +275,12 @@ class TakingIn:
         request_id = uuid4().hex if request_id is None else request_id
         event = self._storage.append(said, request_id, since)
         self._engine.wake()
-        return _view(event)
+        return self._view(event)
 
-
-def _view(event: Event) -> AnsweredView:
-    strange = list((event.note or {}).get("unusual", ()))
-    return AnsweredView(event.number, event.kind, event.row, strange)
+    def _view(self, event: Event) -> AnsweredView:
+        strange = list((event.note or {}).get("unusual", ()))
+        number = self._rows.numbers[event.row]
+        return AnsweredView(event.number, event.kind, number, strange)
 
 
 def _is_asked(now: Now | None, row: int, who: str) -> bool:

@@ -105,7 +105,7 @@ def seconds_of(form: Mapping[str, Any]) -> float | None:
 
 def answer_of(form: Mapping[str, Any], what: str = "answer") -> AnswerForm:
     """An answer, or what else the same form sends, or a `FieldError`."""
-    row = whole(text(form, "row"))
+    row = whole(text(form, "number") or text(form, "row"))  # pages of old had another "row"
     if row is None:
         raise FieldError("row", "the form does not say which row it is about. Open the row again.")
     typed: dict[str, str] = {}

@@ -50,7 +50,12 @@ def asked_of(
     return {
         "question": question,
         "fields": fields_of(
-            desk.project.table, question.row, asked, sent, strange, {at: words} if at else {}
+            desk.project.table,
+            desk.place_of(question.row),
+            asked,
+            sent,
+            strange,
+            {at: words} if at else {},
         ),
         "holes": holes,
         "cells": [cell for cell in question.cells if id(cell) in shown],
@@ -74,7 +79,7 @@ def asked_of(
 def _label(desk: Desk, row: int) -> tuple[str, str]:
     """The name of the label column, and the label of the row: it tells much about its holes."""
     table = desk.project.table
-    return str(table.label or "label"), text_of(table.dataset.labels[row])
+    return str(table.label or "label"), text_of(table.dataset.labels[desk.place_of(row)])
 
 
 def _said(question: QuestionView) -> str:
