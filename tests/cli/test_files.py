@@ -513,6 +513,8 @@ def test_cells_that_are_written_otherwise_are_named_by_line_and_doubts_are_kept(
     frame = pd.DataFrame({"size": rng.normal(45, 9, 60).round(1).astype(str)})
     frame["weight"] = rng.normal(70, 9, 60).round()
     frame["note"] = np.where(frame.index == 3, "two\nlines", "one")
+    frame["sex"] = np.where(frame.index % 2, "female", "male")
+    frame.loc[5, "sex"] = "femlae"
     frame["y"] = np.where(frame["weight"] > 70, "yes", "no")
     frame.loc[[2, 9], "size"] = ["45 mm", "unknown"]
     frame.loc[[20, 21], "weight"], frame.loc[22, "weight"] = 0, 9999
@@ -525,6 +527,9 @@ def test_cells_that_are_written_otherwise_are_named_by_line_and_doubts_are_kept(
     text = " ".join(result.stdout.split())
     assert "holds 0 2 times" in text
     assert "holds 9999 1 time" in text
-    text = " ".join(run(*given, "--suspect", "weight=0.0").stdout.split())
+    assert "'femlae' (1), which may be a slip of the pen for 'female'" in text
+    doubted = ("--suspect", "weight=0.0", "--suspect", "sex=femlae")
+    text = " ".join(run(*given, *doubted).stdout.split())
     assert "holds 0 2 times" not in text, "it is doubted already"
+    assert "femlae" not in text, "so is this"
     assert "holds 9999 1 time" in text

@@ -168,7 +168,9 @@ def column_remarks(task: Task, training: Training) -> list[Note]:
 
 
 def _doubted(note: Note, suspects: Iterable[tuple[str, str]]) -> bool:
-    """Whether a value that may stand for nothing is doubted already."""
+    """Whether a value that may stand for nothing, or be misspelt, is doubted already."""
+    if note.code == "maybe_misspelt":
+        return note.values["cell"] in {f"{name}={text}" for name, text in suspects}
     if note.code != "maybe_sentinel":
         return False
     texts = [text for name, text in suspects if name == note.column]
