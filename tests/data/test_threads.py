@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import signal
 import subprocess
 import sys
 import threading
@@ -11,7 +12,7 @@ import pytest
 from systems import needs_posix
 from waiting import PATIENCE, until
 
-from cpclean.data.threads import in_threads
+from cpclean.data.threads import at_once, in_threads
 
 any_threads = pytest.mark.parametrize("n_jobs", [None, 1, 2, 5])
 
@@ -107,3 +108,37 @@ def test_interrupted_at_any_moment_the_next_call_works() -> None:
         [sys.executable, "-c", OFTEN], capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert (done.returncode, done.stdout) == (0, "3 2 1 3 2 1\n"), done.stderr
+
+
+def test_brief_work_is_done_here_and_ctrl_c_waits() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    done = []
+
+    def work() -> list[int]:
+        signal.raise_signal(signal.SIGINT)
+        done.extend(in_threads(lambda _: threading.get_ident(), [0]))
+        return done
+
+    with pytest.raises(KeyboardInterrupt):
+        at_once(work)
+    assert done == [threading.get_ident()]
+    assert signal.getsignal(signal.SIGINT) is before
+    assert at_once(lambda: at_once(lambda: in_threads(abs, [-1]))) == [1]
+    assert in_threads(lambda _: threading.get_ident(), [0]) != done, "all is as it was before"
+
+
+@needs_posix
+def test_brief_work_is_handed_over_where_other_signals_are_heard() -> None:
+    before = signal.signal(signal.SIGUSR1, lambda *_: None)
+    try:
+        (found,) = at_once(lambda: in_threads(lambda _: threading.get_ident(), [0]))
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert found != threading.get_ident()
+
+
+def test_an_error_in_brief_work_is_raised() -> None:
+    with pytest.raises(ZeroDivisionError):
+        at_once(lambda: 1 // 0)
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)

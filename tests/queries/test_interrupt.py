@@ -37,3 +37,47 @@ def test_an_interrupt_ends_a_query_and_nothing_else():
         )
         assert run.stdout.split("\n") == ["interrupted True"] * 4 + ["alive", ""], run.stderr
         assert run.returncode == 0
+
+
+STORM = """
+import random, signal, threading, time
+import numpy as np
+from cpclean.data.threads import at_once
+from cpclean.queries import _near
+
+main, seen, over = threading.main_thread().ident, [0, 0], []
+ptr, codes = np.array([0, 3, 5]), np.array([0, 1, 0, 1, 1])
+expected = [one.tolist() for one in _near.local_labels(ptr, codes, 2)]
+
+def storm():
+    rng = random.Random(0)
+    while not over:
+        time.sleep(0.0005 * rng.random())
+        if seen[1]:
+            seen[1] = 0
+            signal.pthread_kill(main, signal.SIGINT)
+
+storming = threading.Thread(target=storm, daemon=True)
+storming.start()
+while seen[0] < 2000:
+    try:
+        seen[1] = 1
+        while True:
+            found = at_once(lambda: _near.local_labels(ptr, codes, 2))
+    except KeyboardInterrupt:
+        seen[0] += 1
+        assert [one.tolist() for one in found] == expected
+over.append(True)
+storming.join()
+print("alive")
+"""
+
+
+@pytest.mark.slow
+@needs_posix
+def test_kernels_in_the_main_thread_bear_a_storm_of_interrupts() -> None:
+    """What a kernel returns is handed over in Python: an error raised there would be lost."""
+    run = subprocess.run(
+        [sys.executable, "-c", STORM], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert (run.returncode, run.stdout) == (0, "alive\n"), run.stderr

@@ -5,13 +5,18 @@ main thread receives it. So the main thread waits while others work. It may arri
 steps of the main thread, too, and a lock of the standard library's pools that it leaves taken would
 stop every later call. So nothing but plain locks, queues and counters is shared with the others:
 each of their steps is a single one to the interpreter.
+
+For work of a tenth of a millisecond, handing it over takes as long as the work itself. `at_once`
+lets the main thread do it, while a Ctrl-C waits.
 """
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found, unused-ignore] # `signal` looks names up for long
 import _thread
 import atexit
 import os
+import signal
 import sys
 import threading
 from collections.abc import Callable, Iterable
@@ -29,6 +34,14 @@ Result = TypeVar("Result")
 
 _waiting: dict[int, SimpleQueue[Callable[[], None]]] = {}  # by process, for its worker
 _given_up: list[_Round[Any, Any]] = []
+# Other signals that people write handlers for, which may raise something.
+_OTHERS = [
+    int(getattr(signal, name))
+    for name in ("SIGTERM", "SIGALRM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGVTALRM", "SIGPROF")
+    if hasattr(signal, name)
+]
+_SIGINT = int(signal.SIGINT)
+_held_back = False  # whether a Ctrl-C waits; the main thread alone writes it
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -64,9 +77,10 @@ def in_threads(
     """
     watch()
     given = list(pieces)
+    if _held_back and n_jobs is None and _in_main_thread():
+        return list(map(work, given))
     threads = min(n_threads(n_jobs), len(given))
-    in_main = threading.get_ident() == threading.main_thread().ident
-    if not given or (threads <= 1 and not in_main):
+    if not given or (threads <= 1 and not _in_main_thread()):
         return list(map(work, given))
     _given_up[:] = [one for one in _given_up if one.busy]
     begun = _Round(work, given)
@@ -78,6 +92,43 @@ def in_threads(
         _given_up.append(begun)
         raise
     return begun.found()
+
+
+def at_once(work: Callable[[], Result]) -> Result:
+    """The result of brief work, of which this thread does all that is in `in_threads`.
+
+    In the main thread, a Ctrl-C waits until the work is over, and is heard then. Where it is not
+    heard in Python, or handlers of other signals might raise something, nothing is different.
+
+    Examples
+    --------
+    >>> at_once(lambda: in_threads(abs, [-3, 2, -1]))
+    [3, 2, 1]
+    """
+    global _held_back
+    if _held_back or not _in_main_thread():
+        return work()
+    before = _signal.getsignal(_SIGINT)
+    if not callable(before) or any(callable(_signal.getsignal(one)) for one in _OTHERS):
+        return work()
+    heard: list[Any] = []
+
+    def wait(number: int, frame: Any) -> None:
+        heard[:] = [number, frame]
+
+    _signal.signal(_SIGINT, wait)
+    try:
+        _held_back = True
+        return work()
+    finally:
+        _held_back = False
+        _signal.signal(_SIGINT, before)
+        if heard:
+            before(*heard)
+
+
+def _in_main_thread() -> bool:
+    return threading.get_ident() == threading.main_thread().ident
 
 
 class _Round(Generic[Piece, Result]):
