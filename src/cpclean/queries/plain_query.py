@@ -14,7 +14,7 @@ from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.rows import Floats, StoredRow, boxed
 from cpclean.data.threads import in_threads
 from cpclean.errors import QueryError
-from cpclean.queries import _alike, _extremes, _near, _order
+from cpclean.queries import _alike, _extremes, _near, _order, _put_row
 from cpclean.queries.kernel_arrays import (
     COSINE,
     EUCLIDEAN,
@@ -176,6 +176,23 @@ class PlainQuery(Query):
             return work(asked)
         return in_threads(work, [asked])[0]
 
+    def touched(
+        self, row: int, after: PlainQuery, passed_over: npt.NDArray[np.bool_], reach: Floats
+    ) -> Ints:
+        if self.metric != EUCLIDEAN:
+            return super().touched(row, after, passed_over, reach)
+        found = np.empty(len(reach), np.int64)
+        count = _put_row.touched(
+            self.rows.boxes,
+            after.rows.boxes,
+            int(self.prepared.place[row]),
+            self.vectors,
+            passed_over,
+            reach,
+            found,
+        )
+        return found[:count]
+
     def limits(self, point: int) -> tuple[Floats, Floats] | None:
         cells = self.points.cells
         assert cells is not None, "only drawn points have limits"
@@ -193,7 +210,17 @@ class PlainQuery(Query):
         same &= prepared.smallest == self.prepared.smallest
         if self.metric != PRECOMPUTED and not same:
             check_size(prepared, self.vectors, self.metric)
-        return replace(self, data=data, prepared=prepared, drawn=None)
+        return PlainQuery(
+            data,
+            self.n_neighbors,
+            self.rarest,
+            self.points,
+            self.vectors,
+            None,
+            prepared,
+            self.metric,
+            self.distance,
+        )
 
     def alone_among(self, rows: Ints, data: IncompleteDataset) -> PlainQuery:
         assert self.metric != PRECOMPUTED, "distances are numbered as all rows are"

@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.row_arrays import RowArrays, distinct, runs, starts_of
 from cpclean.data.rows import Bools, Floats, box
 from cpclean.data.whole_facts import WholeFacts
+from cpclean.queries import _put_row
 from cpclean.queries.blocks import in_blocks
 from cpclean.queries.kernel_arrays import (
     ASCENDING,
@@ -99,39 +101,59 @@ def set_prepared(data: IncompleteDataset, prepared: Prepared) -> None:
 def prepare_changed(old: IncompleteDataset, new: IncompleteDataset, row: int) -> None:
     """Prepare data that differs from other, prepared data in one row: O(N d), mostly copying."""
     before = prepared_rows(old)
-    rows = before.rows
-    stored = new.stored_row(row)
-    low, high = box(stored)
-    place = before.place[row]
-    block = int(np.searchsorted(rows.block_at, place, side="right")) - 1
-    around, wide = rows.block_boxes, low != high
-    under, over = around.low[:, block], around.high[:, block]
-    if (low < under).any() or (high > over).any():  # not if the row only lost candidates
-        around = _with_box(around, block, np.minimum(under, low), np.maximum(over, high))
-    size = float(max(np.abs(low).max(), np.abs(high).max()))
-    arrays = new.arrays
-    same_cells = arrays.cell_size is old.arrays.cell_size
-    after = replace(
-        before,
-        rows=frozen(
-            rows._replace(
-                base=arrays.base,
-                spans=_changed_spans(rows.spans, old, new, row),
-                cells=rows.cells if same_cells else _cells(new),
-                values=arrays.values,
-                weights=arrays.weights,
-                boxes=_with_box(rows.boxes, place, low, high),
-                block_boxes=around,
-                holed=_with_holes(rows.holed, block, wide) if wide.any() else rows.holed,
-                sparse=_more_sparse(rows.sparse, new),
-            )
-        ),
-        largest=max(before.largest, size),
-        smallest=min(
-            before.smallest, smallest_size(stored.base, *(cell.values for cell in stored.cells))
-        ),
+    rows, arrays, old_boxes = before.rows, new.arrays, before.rows.boxes
+    stored = arrays.stored_row(row)
+    own = np.array(box(stored) if stored.cells else (stored.base, stored.base))
+    place = int(before.place[row])
+    block = int(rows.block_at.searchsorted(place, "right")) - 1
+    sizes = np.array([before.largest, before.smallest])
+    spans = np.empty(rows.spans.shape, np.int64)
+    boxes = Boxes(
+        np.empty(old_boxes.low.shape),
+        np.empty(old_boxes.low.shape),
+        np.empty(old_boxes.norms.shape),
     )
-    set_prepared(new, after)
+    kind = _put_row.put_row(
+        arrays.first_cell,
+        arrays.n_cells,
+        new.candidate_counts,
+        old_boxes,
+        rows.block_boxes,
+        place,
+        block,
+        own,
+        spans,
+        *boxes,
+        sizes,
+    )
+    around, holed = rows.block_boxes, rows.holed
+    if kind & _put_row.BEYOND:  # not if the row only lost candidates
+        low, high = around.low[:, block], around.high[:, block]
+        around = _with_box(around, block, np.minimum(low, own[0]), np.maximum(high, own[1]))
+    if kind & _put_row.WIDE:
+        holed = _with_holes(holed, block, own[0] != own[1])
+    largest, smallest = sizes.tolist()
+    if stored.cells:
+        smallest = min(smallest, smallest_size(*(cell.values for cell in stored.cells)))
+    same_cells = arrays.cell_size is old.arrays.cell_size
+    after = Rows(
+        base=arrays.base,
+        spans=spans,
+        cells=rows.cells if same_cells else _cells(new),
+        values=arrays.values,
+        weights=arrays.weights,
+        order=rows.order,
+        block_at=rows.block_at,
+        boxes=boxes,
+        block_boxes=around,
+        holed=holed,
+        sparse=rows.sparse if same_cells else _more_sparse(rows.sparse, new),
+    )
+    if kind or not same_cells:
+        frozen(after)
+    else:
+        _freeze(spans, *boxes)
+    set_prepared(new, Prepared(after, before.place, largest, smallest, before.rarest))
 
 
 def prepared_among(whole: Prepared, data: IncompleteDataset) -> Prepared:
@@ -196,16 +218,6 @@ def _spans(data: IncompleteDataset) -> Ints:
         FIRST_CANDIDATE: np.cumsum(counts) - counts,
     }
     return _by_column(columns)
-
-
-def _changed_spans(before: Ints, old: IncompleteDataset, new: IncompleteDataset, row: int) -> Ints:
-    """The spans of data that differs in one row."""
-    if new.arrays.first_cell is not old.arrays.first_cell:  # cells may stand elsewhere
-        return _spans(new)
-    spans, counts = before.copy(), new.candidate_counts
-    spans[row, N_CELLS], spans[row, SIZE] = new.arrays.n_cells[row], counts[row]
-    np.subtract(np.cumsum(counts), counts, out=spans[:, FIRST_CANDIDATE])
-    return spans
 
 
 def _cells(data: IncompleteDataset) -> Ints:
@@ -323,6 +335,10 @@ def _more_sparse(sparse: Sparse, data: IncompleteDataset) -> Sparse:
 def frozen(rows: Rows) -> Rows:
     """Read-only throughout: a kernel is compiled once, not once per mixture of flags."""
     for part in rows:
-        for array in part if isinstance(part, tuple) else (part,):
-            array.flags.writeable = False
+        _freeze(*(part if isinstance(part, tuple) else (part,)))
     return rows
+
+
+def _freeze(*arrays: npt.NDArray[Any]) -> None:
+    for array in arrays:
+        array.setflags(write=False)
