@@ -52,11 +52,14 @@ def test_totals_are_those_of_numpy_bit_for_bit(seed: int) -> None:
     expected = np.bincount(
         numbers[open_], (gains * np.repeat(weights, sizes))[open_], int(numbers.max()) + 1
     )
-    assert lists.totals(settled, weights).tolist() == expected.tolist()
+    (some,) = np.nonzero(expected)
+    found = lists.totals(settled, weights)
+    assert [one.tolist() for one in found] == [some.tolist(), expected[some].tolist()]
 
 
 def test_empty_lists_have_no_totals() -> None:
-    assert GainLists.empty(3).totals(np.zeros(3, dtype=bool), np.ones(3)).tolist() == []
+    numbers, sums = GainLists.empty(3).totals(np.zeros(3, dtype=bool), np.ones(3))
+    assert numbers.tolist() == sums.tolist() == []
 
 
 def test_lists_are_renumbered() -> None:

@@ -87,7 +87,8 @@ def with_halves(footing: Footing, _: None = None) -> Footing:
 
 def look_at(footing: Footing, vectors: Ints, n_jobs: int | None = None) -> list[Look]:
     """What there is to know about some vectors, block by block."""
-    return look(_about(footing.kept, vectors), footing.index, Hands(n_jobs))
+    query = footing.kept.query
+    return look(query, footing.index, Hands(n_jobs), query.vectors[vectors])
 
 
 def possible_at(footing: Footing, vectors: Ints, n_jobs: int | None = None) -> list[Bools]:

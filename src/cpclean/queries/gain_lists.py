@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,39 +23,53 @@ class GainLists:
     numbers: Ints
     gains: Floats
 
+    end: int  # numbers are below it
+
     @classmethod
     def empty(cls, n_points: int) -> GainLists:
         """Lists without entries."""
-        return cls(np.zeros(n_points + 1, np.int64), np.empty(0, np.int64), np.empty(0))
+        return cls(np.zeros(n_points + 1, np.int64), np.empty(0, np.int64), np.empty(0), 0)
 
     def with_points(self, points: Ints, sizes: Ints, numbers: Ints, gains: Floats) -> GainLists:
         """The same with other lists for some points, which ascend; sizes say how long they are."""
-        lost = int((self.ptr[points + 1] - self.ptr[points]).sum())
-        total = len(self.numbers) - lost + len(numbers)
-        after = GainLists(np.empty_like(self.ptr), np.empty(total, np.int64), np.empty(total))
-        _gain_lists.replace_lists(
+        most = len(self.numbers) + len(numbers)
+        ptr, all_numbers = np.empty(len(self.ptr), np.int64), np.empty(most, np.int64)
+        all_gains = np.empty(most)
+        count = _gain_lists.replace_lists(
             self.ptr,
             self.numbers,
             self.gains,
             points,
-            sizes.astype(np.int64),  # copies, which can be written to: of one kind for the kernel
-            numbers.astype(np.int64),
-            gains.copy(),
-            after.ptr,
-            after.numbers,
-            after.gains,
+            _own(sizes),
+            _own(numbers),
+            _own(gains),
+            ptr,
+            all_numbers,
+            all_gains,
         )
-        return after
+        end = int(np.maximum.reduce(numbers, initial=self.end - 1)) + 1
+        return GainLists(ptr, all_numbers[:count], all_gains[:count], end)
 
     def renumbered(self, number: Ints) -> GainLists:
         """The same about rows, or cells, that have other numbers now."""
-        return GainLists(self.ptr, number[self.numbers], self.gains)
+        numbers = number[self.numbers]
+        return GainLists(self.ptr, numbers, self.gains, int(numbers.max(initial=-1)) + 1)
 
-    def totals(self, left_out: Bools, weights: Floats) -> Floats:
-        """The weighted sum over points, but for some, by number."""
-        sums = np.zeros(int(self.numbers.max(initial=-1)) + 1)
-        _gain_lists.add_up(self.ptr, self.numbers, self.gains, left_out, weights, sums)
-        return sums
+    def totals(self, left_out: Bools, weights: Floats) -> tuple[Ints, Floats]:
+        """The weighted sums over points, but for some: the numbers with one that is not 0, too."""
+        most = min(self.end, len(self.numbers))
+        some, totals = np.empty(most, np.int64), np.empty(most)
+        count = _gain_lists.add_up(
+            self.ptr,
+            self.numbers,
+            self.gains,
+            left_out,
+            weights,
+            np.zeros(self.end),
+            some,
+            totals,
+        )
+        return some[:count], totals[:count]
 
     def of(self, point: int) -> tuple[Ints, Floats]:
         """The numbers and gains of one point."""
@@ -65,3 +80,8 @@ class GainLists:
     def point(self) -> Ints:
         """The point of every entry."""
         return np.repeat(np.arange(len(self.ptr) - 1), np.diff(self.ptr))
+
+
+def _own(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """An array that can be written to: of one kind for the kernel, also if it comes from afar."""
+    return array if array.flags.writeable else array.copy()

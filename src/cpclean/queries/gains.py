@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +13,11 @@ from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.points import Points
 from cpclean.data.rows import Floats
 from cpclean.errors import QueryError
-from cpclean.queries import _race
+from cpclean.queries import _looking, _race
 from cpclean.queries.asked_tables import of_tables_by_row
 from cpclean.queries.certain import possible_in_block
 from cpclean.queries.geometry import ask_shares
-from cpclean.queries.kernel_arrays import N_CELLS, SIZE
+from cpclean.queries.kernel_arrays import SIZE
 from cpclean.queries.model import Metric, Model, hands_for
 from cpclean.queries.query import Near, Neighbourhood, Query
 from cpclean.queries.shares import entropy, tallied, votes_needed, winners_of
@@ -196,8 +196,7 @@ def _all_conditionals(query: Query, points: Floats, near: Near) -> list[Conditio
     return list(conditionals(query, points, near))
 
 
-@dataclass(frozen=True)
-class BlockGains:
+class BlockGains(NamedTuple):
     """Of a block of points: their entropy, and what cleaning a row is expected to take away.
 
     rows and gain hold n_rows[p] entries for point p, one after the other; cleaning any other
@@ -244,22 +243,20 @@ def joined_radii(found: Sequence[Floats | None]) -> Floats | None:
 def _hood_gains(
     query: Query, points: Floats, near: Near | None, hood: Neighbourhood, slack: float
 ) -> BlockGains:
-    rows = hood.positions
-    n_labels = hood.n_labels
-    two = np.flatnonzero(n_labels == 2)
-    gain = np.zeros(len(rows.rows))
-    point_entropy, top = np.zeros(len(n_labels)), np.ones(len(n_labels))
-    label = hood.present[hood.label_ptr[:-1]]
-    dirty = query.spans[rows.rows, N_CELLS] > 0
+    rows, n_points = hood.positions, len(hood.label_ptr) - 1
+    dirty, order = np.empty(len(rows.rows), np.bool_), np.empty(n_points + 1, np.int64)
+    n_two = _looking.sort_out(rows.row_ptr, rows.rows, query.spans, hood.label_ptr, dirty, order)
+    two, many = order[:n_two], order[order[-1] : n_points]
     race = _raced(query, hood, two, slack)
-    found = np.zeros(len(two))
+    gain, found = np.zeros(len(rows.rows)), np.empty(n_two)
     _race.race_gains(
         rows, dirty, two, race.used, race.shares, race.own, race.own_beyond, found, gain
     )
-    point_entropy[two] = found
-    top[two] = race.shares.max(axis=1) / race.shares.sum(axis=1)
-    label[two] = hood.present[hood.label_ptr[two] + race.shares.argmax(axis=1)]
-    many = np.flatnonzero(n_labels > 2)
+    point_entropy, top = np.empty(n_points), np.empty(n_points)
+    label = np.empty(n_points, np.int64)
+    _looking.put_together(
+        hood.label_ptr, hood.present, two, race.shares, found, point_entropy, label, top
+    )
     if len(many):
         possible = _possible(query, points, near, hood)
         for point in many.tolist():
@@ -277,7 +274,7 @@ def _hood_gains(
             found = rows.beyond[own] * beyond
             found += np.bincount(rows.owner[span], rows.weight[span] * at, len(found))
             gain[own] = np.where(dirty[own], found, 0.0)
-    sizes = np.diff(rows.row_ptr)
+    sizes = rows.row_ptr[1:] - rows.row_ptr[:-1]
     return BlockGains(point_entropy, label, top, sizes, rows.rows, gain, hood.radius)
 
 
@@ -290,8 +287,7 @@ def _possible(
     )
 
 
-@dataclass(frozen=True)
-class _Raced:
+class _Raced(NamedTuple):
     shares: Floats  # (points, 2)
     own: Floats  # one per position of the neighbourhood
     own_beyond: Floats  # one per row of the neighbourhood

@@ -6,22 +6,22 @@ Every kind of model fills in the same `Look`; what keeps points up to date while
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from cpclean.cluster.hands import HERE, Hands
 from cpclean.data.rows import Floats
+from cpclean.queries import _looking
 from cpclean.queries.cell_gains import CellIndex, cell_gains_in_block
 from cpclean.queries.certain import possible_in_block
 from cpclean.queries.gains import BlockGains, gains_in_block, joined_gains
 from cpclean.queries.query import Near, Query, Vectors
 
 
-@dataclass(frozen=True)
-class Look:
+class Look(NamedTuple):
     """A block of points under what is known of the data.
 
     Attributes
@@ -44,10 +44,18 @@ class Look:
     exact: bool = True
 
 
-def look(query: Query, index: CellIndex | None = None, hands: Hands = HERE) -> list[Look]:
-    """Look at all points, block by block; with an index of cells, gains are those of cells."""
+def look(
+    query: Query,
+    index: CellIndex | None = None,
+    hands: Hands = HERE,
+    vectors: Vectors | None = None,
+) -> list[Look]:
+    """Look at all points, block by block, or at others than those of the query.
+
+    With an index of cells, gains are those of cells.
+    """
     answer = partial(_look_at_block, index=index)
-    return query.over_blocks(answer, hands, want_near=not query.finds_rows)
+    return query.over_blocks(answer, hands, want_near=not query.finds_rows, vectors=vectors)
 
 
 def _look_at_block(
@@ -57,29 +65,27 @@ def _look_at_block(
     # Masses are sums of products of numbers that are not negative: entropy shows two labels to
     # have worlds, drawn or not. Where there is none, a label may still have worlds that weigh next
     # to nothing, or that were not drawn.
-    certain = np.zeros(len(vectors), dtype=bool)
-    reach = np.zeros(len(vectors)) if gains.radius is None else gains.radius.copy()
-    doubtful = np.flatnonzero(gains.entropy == 0.0)
-    if len(doubtful):
-        own = query.all_near(vectors[doubtful]) if near is None else near.only(doubtful)
-        possible = possible_in_block(query, vectors[doubtful], own)
-        certain[doubtful] = possible.sum(axis=1) == 1
-        reach[doubtful] = own.reach
+    (doubtful,) = (gains.entropy == 0.0).nonzero()
     if near is not None:
         reach = near.reach
-    point = np.repeat(np.arange(len(vectors)), gains.n_rows)
-    kept = (gains.gain != 0.0) & ~certain[point]
-    return Look(
-        certain,
-        reach,
-        replace(
-            gains,
-            n_rows=np.bincount(point[kept], minlength=len(vectors)),
-            rows=gains.rows[kept],
-            gain=gains.gain[kept],
-        ),
-        query.drawn is None,
+    else:
+        reach = np.zeros(len(vectors)) if gains.radius is None else gains.radius.copy()
+    possible = np.empty((0, 0), np.bool_)
+    if len(doubtful):
+        some = vectors[doubtful]
+        own = query.all_near(some) if near is None else near.only(doubtful)
+        possible = possible_in_block(query, some, own)
+        if near is None:
+            reach[doubtful] = own.reach
+    certain, sizes = np.empty(len(vectors), np.bool_), np.empty(len(vectors), np.int64)
+    rows, gain = np.empty(len(gains.rows), np.int64), np.empty(len(gains.rows))
+    count = _looking.keep_gains(
+        gains.n_rows, gains.rows, gains.gain, doubtful, possible, certain, sizes, rows, gain
     )
+    kept = BlockGains(
+        gains.entropy, gains.label, gains.top, sizes, rows[:count], gain[:count], gains.radius
+    )
+    return Look(certain, reach, kept, query.drawn is None)
 
 
 def _gains(

@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,7 @@ from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.points import Points
 from cpclean.data.rows import Floats, StoredRow, within
 from cpclean.data.threads import in_threads
-from cpclean.queries import _minmax, _near
+from cpclean.queries import _looking, _minmax, _near
 from cpclean.queries.kernel_arrays import SIZE, Positions
 
 Result = TypeVar("Result")
@@ -77,6 +77,17 @@ class Query(ABC):
     @abstractmethod
     def nearest(self, row: int, some: Ints | None = None) -> Floats:
         """How near to each vector, or to some, a row may come at most: a bound on its distances."""
+
+    def touched(
+        self, row: int, after: Self, passed_over: npt.NDArray[np.bool_], reach: Floats
+    ) -> Ints:
+        """The vectors within whose reach a row begins, here or after a change of it.
+
+        Some vectors may be passed over.
+        """
+        (some,) = np.nonzero(~passed_over)
+        bounds = np.minimum(self.nearest(row, some), after.nearest(row, some))
+        return some[bounds <= reach[some]]
 
     @abstractmethod
     def limits(self, point: int) -> tuple[Floats, Floats] | None:
@@ -160,16 +171,18 @@ class Query(ABC):
         hands: Hands = HERE,
         *,
         want_near: bool = True,
+        vectors: Vectors | None = None,
     ) -> list[Result]:
         """Answer block by block, in order; the blocks do not depend on who answers.
 
-        An answer that does not want near rows gets None for them.
+        An answer that does not want near rows gets None for them. By default the answers are about
+        the vectors of the question; it may be asked about others.
         """
-        size = self.points_at_once
-        if hands.sends_away(len(self.vectors)):
+        size, asked = self.points_at_once, self.vectors if vectors is None else vectors
+        if hands.sends_away(len(asked)):
             elsewhere = partial(_answers_at, answer=answer, want_near=want_near)
-            return hands.over(elsewhere, Held.of(self.without_points()), (self.vectors,), size)
-        pieces = [self.vectors[at : at + size] for at in range(0, len(self.vectors), size)]
+            return hands.over(elsewhere, Held.of(self.without_points()), (asked,), size)
+        pieces = [asked[at : at + size] for at in range(0, len(asked), size)]
 
         def work(piece: Vectors) -> list[Result]:
             block = self.measured(piece)
@@ -218,21 +231,25 @@ class Query(ABC):
         """Sorted positions around the points, in groups that fit into memory."""
         if not len(points):
             return
+        groups = [slice(0, len(points))]
         if near is None:
             sizes = np.full(len(points), BLOCK_BYTES // 64 // BLOCK_POINTS)
+            groups = list(_groups(sizes, BLOCK_BYTES // 64))
         else:
-            sizes = np.add.reduceat(self.spans[near.rows, SIZE], near.ptr[:-1])
-        groups = list(_groups(sizes, BLOCK_BYTES // 64))
+            if _looking.n_candidates(self.spans, near.rows) > BLOCK_BYTES // 64:
+                sizes = np.add.reduceat(self.spans[near.rows, SIZE], near.ptr[:-1])
+                groups = list(_groups(sizes, BLOCK_BYTES // 64))
         for group in groups:
-            part = near if near is None or len(groups) == 1 else near.part(group)
-            positions, radius = self.positions(points[group], part, slack, want_rank)
+            part, some = near, points
+            if len(groups) > 1:
+                part, some = None if near is None else near.part(group), points[group]
+            positions, radius = self.positions(some, part, slack, want_rank)
             codes = self.data.codes[positions.rows]
             side, ptr, present = _near.local_labels(positions.row_ptr, codes, self.data.n_classes)
             yield Neighbourhood(group, positions, side, ptr, present, radius)
 
 
-@dataclass(frozen=True)
-class Near:
+class Near(NamedTuple):
     """The near rows of a block of points.
 
     Point p has rows[ptr[p]:ptr[p+1]], in ascending order; their candidates are at distances from
@@ -254,7 +271,9 @@ class Near:
         return Near(ptr, self.rows[own], self.bound[own], self.reach[points], far)
 
     def only(self, points: Ints) -> Near:
-        """The near rows of some of the points."""
+        """The near rows of some of the points, which ascend."""
+        if len(points) == len(self.reach):
+            return self
         sizes = np.diff(self.ptr)[points]
         ptr = np.concatenate([[0], np.cumsum(sizes)])
         at = np.repeat(self.ptr[points] - ptr[:-1], sizes) + np.arange(ptr[-1])
@@ -262,8 +281,7 @@ class Near:
         return Near(ptr, self.rows[at], self.bound[at], self.reach[points], far)
 
 
-@dataclass(frozen=True)
-class Neighbourhood:
+class Neighbourhood(NamedTuple):
     """Sorted positions around a group of points, and the labels that occur there."""
 
     points: slice  # of the block

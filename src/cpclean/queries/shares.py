@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -423,7 +422,7 @@ def _counts_modulo(
     for number, point in enumerate(two.tolist()):
         found[point] = pair[number]
     for point in np.flatnonzero((hood.n_labels > 2) & several).tolist():
-        counted = replace(hood, positions=rows)
+        counted = hood._replace(positions=rows)
         wanted = np.arange(len(winners[point]))
         found[point], _, _ = tallied(query, counted, point, winners[point], wanted, modulus=modulus)
     return found
