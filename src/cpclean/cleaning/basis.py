@@ -155,7 +155,8 @@ class Basis:
             return replace(self, ground=ground)
         cells = () if self.cells is None else self.cells.get(row, ())
         change = RowChange(place, known, candidate, cells)
-        return replace(self, ground=ground, held=self.held.then(changed, change))
+        held = self.held.then(changed, change)
+        return Basis(ground, held, self.gathered, self.rarest, self.cells, self.names)
 
     def prepared_for(self, row: int, known: KnownRow) -> Basis:
         """The same about rows among which a row is, if it comes near with such knowledge."""

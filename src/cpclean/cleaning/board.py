@@ -18,8 +18,8 @@ Of a large table, a board looks at the rows that can be near its points, and at 
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ import numpy.typing as npt
 from cpclean.cleaning.basis import Basis, Cells
 from cpclean.cleaning.footing import errors_at, look_at, near_at, possible_at, shares_at
 from cpclean.cleaning.gathered import Gathered
-from cpclean.cleaning.ground import Features, Ground, KnownRow
+from cpclean.cleaning.ground import Features, Ground, KnownRow, known_row
 from cpclean.cleaning.kept_query import KeptQuery
 from cpclean.cleaning.point_gains import PointGains
 from cpclean.cleaning.vector_facts import VectorFacts
@@ -36,6 +36,7 @@ from cpclean.cluster.hands import HERE, Hands
 from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.points import Points
 from cpclean.data.rows import Floats, within
+from cpclean.data.threads import at_once
 from cpclean.queries.model import Model
 from cpclean.queries.sureness import LEVEL, reaches
 
@@ -43,6 +44,9 @@ Bools = npt.NDArray[np.bool_]
 # Numbers that are asked about, the names of a basis, and where each of these is asked about.
 _Places = tuple[Ints, Ints, Ints]
 
+# Looks at so many points times rows are over before a thread has begun; the first one is not brief,
+# for something may have to be compiled.
+_BRIEF = 2**18
 # Shares that differ by less may be equal.
 _CLEAR = 1e-9
 
@@ -105,6 +109,7 @@ class Board:
         self._facts = VectorFacts.none(self.points.vector_weights)
         self._places: _Places | None = None
         self._gains: tuple[VectorFacts, Ints, Floats] | None = None
+        self._some: tuple[VectorFacts, Ints, tuple[Ints, Floats]] | None = None
         self._sure_now: Bools | None = None
         every = np.arange(len(self.weights))
         self._look(every, hands)
@@ -206,13 +211,18 @@ class Board:
 
     def some_gains(self, asked: Ints) -> tuple[Ints, Floats]:
         """The gains that are not 0, as places in `asked`, ascending, and how much each is."""
-        some, gains = self._facts.gains
-        names = self._basis.names
+        facts, names = self._facts, self._basis.names
+        if self._some is not None and self._some[0] is facts and self._some[1] is asked:
+            return self._some[2]
+        some, gains = facts.gains
         if names is None:
-            return np.searchsorted(asked, some), gains
-        if self._places is None or self._places[0] is not asked or self._places[1] is not names:
-            self._places = asked, names, np.searchsorted(asked, names)
-        return self._places[2][some], gains
+            places = asked.searchsorted(some)
+        else:
+            if self._places is None or not (self._places[0] is asked and self._places[1] is names):
+                self._places = asked, names, np.searchsorted(asked, names)
+            places = self._places[2][some]
+        self._some = facts, asked, (places, gains)
+        return places, gains
 
     def gain_at(self, asked: Ints, place: int) -> float:
         """One of the gains."""
@@ -292,14 +302,19 @@ class Board:
     # -- keeping ---------------------------------------------------------------------------
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        self._take(state)
         self._basis.keep_prepared()
 
     # -- changing --------------------------------------------------------------------------
 
     def copy(self) -> Board:
         """A board that changes independently of this one: nothing is changed in place."""
-        return copy(self)
+        other = object.__new__(Board)
+        other._take(self.__dict__)
+        return other
+
+    def _take(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
 
     def change(self, row: int, features: Features, candidate: int | None = None) -> Change:
         """Take over what is known about a row, by column of the space; None if nothing is.
@@ -308,10 +323,11 @@ class Board:
         of the row's first candidate now; None if it is to be found by its vector.
         """
         self._sure_now = None
-        before, was = self.ground.stored_row(row), self._facts.settled
-        known = self.ground.known_row(row, features)
-        fewer = within(known.now, before)
-        if row in self.ground.told or not fewer:
+        ground, was = self.ground, self._facts.settled
+        start, told = ground.start.stored_row(row), ground.told.get(row)
+        known = known_row(start, features)
+        fewer = within(known.now, start if told is None else told.now)
+        if told is not None or not fewer:
             self._move_to(self._basis.prepared_for(row, known))
         after = self._basis.changed(row, known, candidate)
         place = after.place(row)
@@ -426,9 +442,9 @@ class Board:
 
         If it only lost candidates, none of those that are certain: they remain so.
         """
-        (some,) = np.nonzero(~self._facts.certain if fewer else self.weights >= 0)
-        old, new = before.kept.query.nearest(place, some), after.kept.query.nearest(place, some)
-        return some[np.minimum(old, new) <= self._facts.reach[some]]
+        facts = self._facts
+        passed_over = facts.certain if fewer else np.zeros_like(facts.certain)
+        return before.kept.query.touched(place, after.kept.query, passed_over, facts.reach)
 
     def _of_points(self, vectors: Bools) -> Bools:
         """Whether all completions of each point, but those of weight 0, are among these vectors."""
@@ -438,8 +454,13 @@ class Board:
 
     def _change(self, before: Bools, after: Bools) -> Change:
         """What becomes of the points if other vectors are settled than before."""
-        if np.array_equal(before, after):
-            return Change(np.empty(0, np.int64), np.empty(0, np.int64))
+        (other,) = (before != after).nonzero()
+        if not len(other):
+            return Change(other, other)
+        if self.points.is_plain:
+            points, now = self.points.having(other), after[other]
+            if now.all():  # as a rule
+                return Change(points, other[:0])
         was, now = self._of_points(before), self._of_points(after)
         return Change(settled=np.flatnonzero(~was & now), unsettled=np.flatnonzero(was & ~now))
 
@@ -451,7 +472,9 @@ class Board:
         """Find out again what there is to know about some vectors."""
         if not len(vectors):
             return
-        facts = self._facts.seen(vectors, self._over(look_at, self._basis, vectors, hands=hands))
+        work = partial(self._over, look_at, self._basis, vectors, hands=hands)
+        brief = hands is None and len(vectors) * self._kept.data.n_rows <= _BRIEF
+        facts = self._facts.seen(vectors, at_once(work) if brief else work())
         self._facts = facts
         if self.level is not None:
             self._basis = self._basis.with_halves()

@@ -72,7 +72,7 @@ class Gathered:
 
     def place(self, row: int) -> int | None:
         """The number of a row among the gathered ones; None if it is not one of them."""
-        place = int(np.searchsorted(self.rows, row))
+        place = int(self.rows.searchsorted(row))
         return place if place < len(self.rows) and self.rows[place] == row else None
 
     def data(self, ground: Ground, *, uniform: bool = False) -> IncompleteDataset:

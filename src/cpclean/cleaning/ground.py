@@ -7,13 +7,11 @@ now is put together when someone asks for it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-
 from cpclean.data.between import Between
-from cpclean.data.incomplete import IncompleteDataset, Ints
+from cpclean.data.incomplete import IncompleteDataset
 from cpclean.data.row_arrays import n_candidates
 from cpclean.data.rows import StoredRow, narrowed
 
@@ -39,7 +37,7 @@ class Ground:
         As it was given.
     told : dict from row to KnownRow
         The rows about which something is known.
-    rows, counts : ndarray of int
+    rows, counts : tuple of int
         The numbers of these rows, and how many candidates each of them has left.
     n_drawn : int
         How many rows are represented by draws.
@@ -47,8 +45,8 @@ class Ground:
 
     start: IncompleteDataset
     told: Mapping[int, KnownRow]
-    rows: Ints
-    counts: Ints
+    rows: tuple[int, ...]
+    counts: tuple[int, ...]
     n_drawn: int
 
     @classmethod
@@ -56,7 +54,8 @@ class Ground:
         """What lies under data of which something may be known."""
         start, rows = data.unpinned, data.pinned_rows
         told = {row: KnownRow(data.stored_row(row)) for row in rows.tolist()}
-        return cls(start, told, rows, data.candidate_counts[rows], len(data.drawn_rows))
+        counts = data.candidate_counts[rows].tolist()
+        return cls(start, told, tuple(told), tuple(counts), len(data.drawn_rows))
 
     @property
     def is_exact(self) -> bool:
@@ -70,7 +69,8 @@ class Ground:
 
     def stored_row(self, row: int) -> StoredRow:
         """A row as it is known now."""
-        return self.told[row].now if row in self.told else self.start.stored_row(row)
+        known = self.told.get(row)
+        return self.start.stored_row(row) if known is None else known.now
 
     def count(self, row: int) -> int:
         """How many candidates a row has now; 2**62 if there are even more."""
@@ -80,25 +80,27 @@ class Ground:
 
     def known_row(self, row: int, features: Features) -> KnownRow:
         """A row of which this would be known, and nothing else."""
-        start = self.start.stored_row(row)
-        return KnownRow(start if features is None else narrowed(start, features), features)
+        return known_row(self.start.stored_row(row), features)
 
     def with_row(self, row: int, known: KnownRow) -> Ground:
         """The same with other knowledge about a row."""
         told, rows, counts = {**self.told}, self.rows, self.counts
-        place = np.flatnonzero(rows == row) if row in told else np.empty(0, np.int64)
-        if known.features is None:
-            told.pop(row, None)
-            rows, counts = np.delete(rows, place), np.delete(counts, place)
-        else:
-            told[row] = known
-            left = n_candidates(known.now)
-            if len(place):
-                counts = counts.copy()
-                counts[place] = left
-            else:
-                rows, counts = np.concatenate([rows, [row]]), np.concatenate([counts, [left]])
-        after = Ground(self.start, told, rows, counts, self.n_drawn)
+        left, before = n_candidates(known.now), self.count(row)
+        if row in told:
+            place = rows.index(row)
+            rows, counts = _without(rows, place), _without(counts, place)
+            del told[row]
+        if known.features is not None:
+            told[row], rows, counts = known, (*rows, row), (*counts, left)
         most = self.start.drawing.most_written
-        changed = int(after.count(row) > most) - int(self.count(row) > most)
-        return replace(after, n_drawn=self.n_drawn + changed) if changed else after
+        n_drawn = self.n_drawn + int(left > most) - int(before > most)
+        return Ground(self.start, told, rows, counts, n_drawn)
+
+
+def known_row(start: StoredRow, features: Features) -> KnownRow:
+    """A row that was given like this, of which something is known."""
+    return KnownRow(start if features is None else narrowed(start, features), features)
+
+
+def _without(numbers: tuple[int, ...], place: int) -> tuple[int, ...]:
+    return numbers[:place] + numbers[place + 1 :]

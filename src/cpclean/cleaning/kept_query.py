@@ -116,7 +116,7 @@ class KeptQuery:
             after = replace(after, drawn=drawn)
         if isinstance(after, PlainQuery) and after.metric == PRECOMPUTED:
             after = self._measured(after, row, candidate)
-        return replace(self, query=after, halves=self._changed_halves(data, row))
+        return KeptQuery(self.model, self.asked, after, self._changed_halves(data, row))
 
     def _changed_halves(self, data: IncompleteDataset, row: int) -> tuple[Query, ...]:
         if not self.halves or data.is_exact:

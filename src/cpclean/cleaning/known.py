@@ -46,5 +46,9 @@ class Known:
         return any(mine[key] != theirs[key] for key in mine.keys() & theirs.keys())
 
 
+# Of a row about which nothing has been said.
+NOTHING = Known()
+
+
 def _without(known: dict[Any, Any], columns: Any) -> dict[Any, Any]:
     return {column: one for column, one in known.items() if column not in columns}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from cpclean.cleaning.answers import Entry, roughly_after
 from cpclean.cleaning.board import Board, Change
@@ -70,11 +71,16 @@ class State:
     def history(self) -> list[Record]:
         return [record for record in self.records if record is not None]
 
+    @cached_property
+    def n_answers(self) -> int:
+        """How many records there are; counted on from answer to answer."""
+        return len(self.history)
+
     def told(
         self, subject: Subject, row: int, now: Known, board: Board, entry: Entry, record: Record
     ) -> State:
         """The state after an answer: what is known about its row now, and the board with it."""
-        return State(
+        after = State(
             board,
             {**self.known, row: now},
             self.skipped - {row},
@@ -84,6 +90,11 @@ class State:
             self.before_refits,
             roughly_after(self.roughly, subject, row, now),
         )
+        return after._counted(self.n_answers + 1)
+
+    def _counted(self, n_answers: int) -> State:
+        self.__dict__["n_answers"] = n_answers
+        return self
 
 
 def record_of(

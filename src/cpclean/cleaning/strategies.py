@@ -161,7 +161,7 @@ def plan_named(strategy: Any) -> Plan:
 
 def pick(plan: Plan, situation: Situation, askable: npt.NDArray[np.bool_], board: Board) -> int:
     """The number of the question to ask, or -1 if there is none."""
-    found = most_gain(plan, situation, lambda place: bool(askable[place]))
+    found = most_gain(plan, board, situation.numbers, lambda place: bool(askable[place]))
     if found >= 0:
         return found
     scored = plan.score(situation)
@@ -192,7 +192,7 @@ def _least_equal(best: float) -> float:
     return best - _EQUAL * abs(best) - _ROUNDING if best < np.inf else best
 
 
-def most_gain(plan: Plan, situation: Situation, can_ask: Callable[[int], bool]) -> int:
+def most_gain(plan: Plan, board: Board, numbers: Ints, can_ask: Callable[[int], bool]) -> int:
     """The question with the largest gain; -1 if there is none, or the plan does not go by that.
 
     As `pick` finds it, without a look at the questions that gain nothing: of a large table, these
@@ -200,15 +200,20 @@ def most_gain(plan: Plan, situation: Situation, can_ask: Callable[[int], bool]) 
     """
     if plan.score is not _gain:
         return -1
-    places, gains = situation.board.some_gains(situation.numbers)
-    left = gains.copy()
+    places, gains = board.some_gains(numbers)
+    left = gains
     while len(left):
         top = int(left.argmax())
-        if not left[top] > NOISE:
+        best, place = float(left[top]), int(places[top])
+        if not best > NOISE:
             break
-        if can_ask(int(places[top])):
-            equal = places[gains >= _least_equal(float(gains[top]))].tolist()
-            return int(next(place for place in equal if can_ask(place)))
+        if can_ask(place):
+            (equal,) = (gains >= _least_equal(best)).nonzero()
+            if len(equal) == 1:
+                return place
+            return int(next(one for one in places[equal].tolist() if can_ask(one)))
+        if left is gains:
+            left = gains.copy()
         left[top] = 0.0
     return -1
 

@@ -40,6 +40,10 @@ class VectorFacts:
         Rows that begin beyond it change nothing of this.
     lists : GainLists
         What knowing each row, or each cell, is expected to take from the entropy.
+    total : float
+        How much all vectors weigh.
+    all_count : bool
+        Whether every vector weighs something.
     """
 
     weights: Floats
@@ -50,6 +54,8 @@ class VectorFacts:
     label: Ints
     reach: Floats
     lists: GainLists
+    total: float
+    all_count: bool
 
     @classmethod
     def none(cls, weights: Floats) -> VectorFacts:
@@ -58,12 +64,16 @@ class VectorFacts:
         no, zero = np.zeros(size, dtype=bool), np.zeros(size)
         label = np.zeros(size, dtype=np.int64)
         own = np.array(weights)  # that can be written to: of one kind for the kernels
-        return cls(own, no, no, zero, zero, label, zero, GainLists.empty(size))
+        empty, all_count = GainLists.empty(size), bool((own > 0).all())
+        return cls(own, no, no, zero, zero, label, zero, empty, float(own.sum()), all_count)
 
     def seen(self, vectors: Ints, looks: Sequence[Look]) -> VectorFacts:
         """The same after a look at some vectors, of which those are settled that are certain."""
         gains = joined_gains([one.gains for one in looks])
-        certain = np.concatenate([one.certain for one in looks])
+        certain, reach = looks[0].certain, looks[0].reach
+        if len(looks) > 1:
+            certain = np.concatenate([one.certain for one in looks])
+            reach = np.concatenate([one.reach for one in looks])
         then = _with(self.certain, vectors, certain)
         alike = self.settled is self.certain
         return VectorFacts(
@@ -73,8 +83,10 @@ class VectorFacts:
             _with(self.entropy, vectors, gains.entropy),
             _with(self.top, vectors, gains.top),
             _with(self.label, vectors, gains.label),
-            _with(self.reach, vectors, np.concatenate([one.reach for one in looks])),
+            _with(self.reach, vectors, reach),
             self.lists.with_points(vectors, gains.n_rows, gains.rows, gains.gain),
+            self.total,
+            self.all_count,
         )
 
     def with_settled(self, vectors: Ints, settled: Bools) -> VectorFacts:
@@ -87,16 +99,11 @@ class VectorFacts:
 
     # -- sums ------------------------------------------------------------------------------
 
-    @cached_property
-    def total(self) -> float:
-        """How much all vectors weigh."""
-        return float(self.weights.sum())
-
     def share_of(self, vectors: Bools) -> float:
         """How much some of the vectors weigh among all of them."""
-        if not self.weights[~vectors].any():
-            return 1.0  # whatever sums round to
-        return float(self.weights[vectors].sum() / self.total)
+        some = self.weights[vectors]
+        others = len(some) < len(vectors) and (self.all_count or self.weights[~vectors].any())
+        return float(np.add.reduce(some)) / self.total if others else 1.0  # whatever sums round to
 
     @cached_property
     def certain_share(self) -> float:
@@ -118,7 +125,7 @@ class VectorFacts:
 
     @cached_property
     def any_open(self) -> bool:
-        return bool(self.open.any())
+        return not self.settled.all() if self.all_count else bool(self.open.any())
 
     @cached_property
     def gains(self) -> tuple[Ints, Floats]:
@@ -126,9 +133,8 @@ class VectorFacts:
 
         Numbers ascend; only vectors that are not settled count.
         """
-        sums = self.lists.totals(self.settled, self.weights)
-        (some,) = np.nonzero(sums)
-        return some, sums[some] / self.total
+        some, totals = self.lists.totals(self.settled, self.weights)
+        return some, totals / self.total
 
 
 def _with(array: npt.NDArray[Any], places: Ints, values: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from cpclean.cleaning.answers import put
 from cpclean.cleaning.board import Board
 from cpclean.cleaning.costs import Questions
-from cpclean.cleaning.known import Known
+from cpclean.cleaning.known import NOTHING, Known
 from cpclean.cleaning.question import Question
 from cpclean.cleaning.row_candidates import Listing, RowCandidates
 from cpclean.cleaning.state import Record, State
@@ -233,7 +233,7 @@ class SessionView:
 
     def known_of(self, row: int) -> Known:
         """What is known about a row."""
-        return self.version.known.get(row, Known())
+        return self.version.known.get(row, NOTHING)
 
     @property
     def skipped(self) -> frozenset[int]:
@@ -315,8 +315,8 @@ class SessionView:
         """Whether each question can still be asked: not answered, not even roughly, not skipped."""
         questions, ground = self.questions, self._board.ground
         open_ = self.setup.open_at_start.copy()
-        several = ground.counts > 1
-        for some, is_open in ((ground.rows[~several], False), (ground.rows[several], True)):
+        rows, several = np.array(ground.rows, np.int64), np.array(ground.counts, np.int64) > 1
+        for some, is_open in ((rows[~several], False), (rows[several], True)):
             if len(some):
                 open_[questions.about(some)] = is_open
         if closed := self.skipped | self.version.roughly:
@@ -351,7 +351,7 @@ class SessionView:
     @cached_property
     def _most_gain(self) -> int:
         """The same if it is the question with the largest gain; else -1."""
-        return most_gain(self.setup.plan, self.situation, self._can_ask)
+        return most_gain(self.setup.plan, self._board, self.questions.numbers, self._can_ask)
 
     @cached_property
     def situation(self) -> Situation:
@@ -420,7 +420,7 @@ class SessionView:
         limits = self.setup.limits
         if self._board.all_settled:
             return f"all validation points are {self._promise}"
-        if limits.budget is not None and len(self.history) >= limits.budget:
+        if limits.budget is not None and self.version.n_answers >= limits.budget:
             answers = "1 answer" if limits.budget == 1 else f"{limits.budget} answers"
             return f"the budget of {answers} is spent"
         if self.settled_share >= limits.target_share:
@@ -462,7 +462,7 @@ class SessionView:
             column=self.questions.column,
             cost=self.setup.cost,
             order=self.setup.order_of_questions,
-            n_answers=len(self.history),
+            n_answers=self.version.n_answers,
             numbers=self.questions.numbers,
             board=board,
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Generic, TypeVar
 from uuid import uuid4
 
@@ -32,11 +33,17 @@ class Root(Generic[Value]):
 
 @dataclass(frozen=True, eq=False)
 class HeldStep(Generic[Value]):
-    """A change, and the name of the value that it leads to."""
+    """A change; `key` is the name of the value that it leads to, given when it is first asked."""
 
-    key: str
     change: Callable[[Value, Any], Value]
     argument: Any
+
+    @cached_property
+    def key(self) -> str:
+        return uuid4().hex
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"key": self.key, "change": self.change, "argument": self.argument}
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,4 +83,4 @@ class Held(Generic[Value]):
         after = change(self.value, argument)
         if len(self.steps) >= MOST_STEPS:
             return Held.of(after)
-        return Held(after, self.root, (*self.steps, HeldStep(uuid4().hex, change, argument)))
+        return Held(after, self.root, (*self.steps, HeldStep(change, argument)))

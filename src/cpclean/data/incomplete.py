@@ -234,7 +234,8 @@ class IncompleteDataset(StoredRows):
         if not rows:
             return self
         counts = [n_candidates(stored) for stored in rows.values()]
-        return self._known(self._arrays.with_stored(rows), list(rows), counts, pinned=True)
+        arrays = self._arrays.with_stored(rows).frozen()
+        return self._known(arrays, list(rows), counts, pinned=True)
 
     def unpin(self, row: int) -> IncompleteDataset:
         """The same data with one row as it was before anything was known about it."""
@@ -347,20 +348,19 @@ class IncompleteDataset(StoredRows):
         )
 
     def _with_row(self, row: int, stored: StoredRow, *, pinned: bool) -> IncompleteDataset:
-        arrays = self._arrays._replace(
-            base=_changed(self._arrays.base, row, stored.base),
-            n_cells=_changed(self._arrays.n_cells, row, len(stored.cells)),
-        )
-        first: int | None = None
+        arrays, first_cell = self._arrays, self._arrays.first_cell
+        n_cells = _changed(arrays.n_cells, row, len(stored.cells))
         if not pinned:
-            first = int(self.unpinned._arrays.first_cell[row])
+            first_cell = _changed(first_cell, row, self.unpinned._arrays.first_cell[row])
         elif stored.cells:
-            first = len(arrays.cell_start)
-            arrays = arrays.with_cells(stored.cells)
-        if first is not None:
-            arrays = arrays._replace(first_cell=_changed(arrays.first_cell, row, first))
-        other = self._known(arrays, row, n_candidates(stored), pinned=pinned)
-        if "sampled" in self.__dict__ and not self.is_exact and not other.is_exact:
+            first_cell = _changed(first_cell, row, len(arrays.cell_start))
+            arrays = arrays.with_cells(stored.cells).frozen()
+        arrays = arrays.with_rows(_changed(arrays.base, row, stored.base), n_cells, first_cell)
+        left = n_candidates(stored)
+        other = self._known(arrays, row, left, pinned=pinned)
+        if self.__dict__.get("is_exact") and left <= self.drawing.most_written:
+            other.is_exact = True
+        elif "sampled" in self.__dict__ and not self.is_exact and not other.is_exact:
             other.sampled = self._sampled_with(self.sampled, row, stored, pinned=pinned)
         return other
 
@@ -373,7 +373,6 @@ class IncompleteDataset(StoredRows):
         other._arrays, other._given = arrays, self.unpinned
         other._pinned = _changed(self._pinned, rows, pinned)
         other.candidate_counts = _changed(self.candidate_counts, rows, counts)
-        other._freeze()
         return other
 
     # -- draws ---------------------------------------------------------------------------
@@ -497,4 +496,5 @@ def _digest(space: FilledSpace | None) -> str | None:
 def _changed(array: npt.NDArray[Any], row: Any, value: Any) -> npt.NDArray[Any]:
     copy = array.copy()
     copy[row] = value
+    copy.setflags(write=False)
     return copy

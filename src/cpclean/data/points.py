@@ -219,8 +219,17 @@ class Points:
             return each
         return np.asarray(np.logical_or.reduceat(each, self._starts))
 
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether each point is a vector of its own, in the same order."""
+        places = np.arange(self.n_points)
+        same = np.array_equal(self.vector, places) and np.array_equal(self.owner, places)
+        return same and bool((self.weight > 0).all())
+
     def having(self, vectors: Ints) -> Ints:
         """The points that have an entry with one of these vectors, in ascending order."""
+        if self.is_plain:
+            return np.sort(vectors)
         return np.unique(self.owner[np.isin(self.vector, vectors)])
 
     @property

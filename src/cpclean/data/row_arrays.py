@@ -235,7 +235,7 @@ class RowArrays(NamedTuple):
 
     def with_rows(self, base: Floats, n_cells: Ints, first_cell: Ints) -> RowArrays:
         """Other rows over the same cells."""
-        return self._replace(base=base, n_cells=n_cells, first_cell=first_cell)
+        return RowArrays(base, n_cells, first_cell, *self[3:])
 
     def with_stored(self, rows: Mapping[int, StoredRow]) -> RowArrays:
         """The same with some rows replaced, whose cells stand behind those that are there."""
@@ -269,7 +269,7 @@ class RowArrays(NamedTuple):
     def frozen(self) -> RowArrays:
         """The same arrays, made read-only."""
         for array in self:
-            array.flags.writeable = False
+            array.setflags(write=False)
         return self
 
 

@@ -192,6 +192,10 @@ def narrowed(row: StoredRow, known: Mapping[int, float | Between]) -> StoredRow:
     those columns. Ranges that hold no value are for `emptied` to find.
     """
     base = row.base.copy()
+    exact = {column: one for column, one in known.items() if not isinstance(one, Between)}
+    if len(exact) == len(base):
+        base[list(exact)] = list(exact.values())
+        return StoredRow(base, ())
     cells = []
     for cell in row.cells:
         own = {at - cell.start: one for at, one in known.items() if cell.start <= at < cell.stop}
@@ -203,9 +207,8 @@ def narrowed(row: StoredRow, known: Mapping[int, float | Between]) -> StoredRow:
         base[cell.start : cell.stop] = one.values[0]
         if len(one.values) > 1:
             cells.append(one)
-    for column, value in known.items():
-        if not isinstance(value, Between):
-            base[column] = value
+    for column, value in exact.items():
+        base[column] = value
     return StoredRow(base, tuple(cells))
 
 
@@ -234,13 +237,18 @@ def within(new: StoredRow, old: StoredRow) -> bool:
     cells = {cell.start: cell.values for cell in new.cells}
     same = new.base == old.base
     for cell in old.cells:
-        own = cells.pop(cell.start, new.base[None, cell.start : cell.stop])
-        if own.shape[1] != cell.values.shape[1]:
+        begin, end = cell.start, cell.stop
+        own = cells.pop(begin, new.base[None, begin:end]) if cells else new.base[None, begin:end]
+        if own.shape[1] != end - begin:
             return False
-        known = {value.tobytes() for value in cell.values}
-        if not all(value.tobytes() in known for value in own):
-            return False
-        same[cell.start : cell.stop] = True
+        if len(own) == 1 == end - begin:  # bits are compared: there are two zeros
+            if not (cell.values.view(np.int64) == own.view(np.int64)).any():
+                return False
+        else:
+            known = {value.tobytes() for value in cell.values}
+            if not all(value.tobytes() in known for value in own):
+                return False
+        same[begin:end] = True
     return not cells and bool(same.all())
 
 

@@ -87,13 +87,14 @@ class StoredRows:
     def candidate(self, row: int, number: int) -> Floats:
         """One candidate vector of a row, shape (n_features,)."""
         row = self.row_number(row)
-        count = self._arrays.count(row)
+        cells = list(self._arrays.stored_cells(row))
+        count = math.prod(len(cell.values) for cell in cells)
         if not is_whole(number) or not 0 <= number < count:
             raise UnknownRowError(
                 f"row {row} has candidates 0 to {count - 1}; got candidate {number!r}."
             )
         vector: Floats = self._arrays.base[row].copy()
-        for cell in reversed(list(self.stored_cells(row))):
+        for cell in reversed(cells):
             number, value = divmod(number, len(cell.values))
             vector[cell.start : cell.stop] = cell.values[value]
         return vector
