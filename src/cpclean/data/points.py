@@ -224,7 +224,7 @@ class Points:
         """Whether each point is a vector of its own, in the same order."""
         places = np.arange(self.n_points)
         same = np.array_equal(self.vector, places) and np.array_equal(self.owner, places)
-        return same and bool((self.weight > 0).all())
+        return self.n_points > 0 and same and bool((self.weight > 0).all())
 
     def having(self, vectors: Ints) -> Ints:
         """The points that have an entry with one of these vectors, in ascending order."""
