@@ -160,6 +160,24 @@ def test_rows_that_go_away_make_room_for_rows_that_were_not_gathered(tmp_path: P
     assert_same_state(one, two)
 
 
+def test_a_row_that_goes_away_again_by_undo_is_counted(tmp_path: Path) -> None:
+    labels = ["b" if row == 2 else "a" if row < 30 else "c" for row in range(60)]
+    frame = pd.DataFrame({"x": [float(one) for one in range(60)], "z": 0.5, "y": labels})
+    frame.loc[3, "z"], frame.loc[59, "x"] = 0.6, None
+    points = pd.DataFrame({"x": [0.1, 57.0], "z": [0.5, 0.5]})
+    streamed = StreamedTable(write_parquet(frame, tmp_path, 1, 7), "y")
+    one = CleaningSession(streamed, points, n_neighbors=1)
+    two = CleaningSession(IncompleteTable(as_arrow(frame), "y"), points, n_neighbors=1)
+    for session in (one, two):
+        session.tell(0, value={"x": 30.0})
+        session.tell(0, value={"x": 0.0})  # a correction: it is back
+        session.undo()
+        session.tell(1, value={"x": 31.0})
+    assert two.view.labels.tolist()[0] == 1  # row 2, which was not gathered at first
+    assert one.view.labels.tolist() == two.view.labels.tolist()
+    assert_same_state(one, two)
+
+
 def test_a_session_over_gathered_rows_refuses_what_it_cannot_know(tmp_path: Path) -> None:
     frame = pd.DataFrame({"x": [float(one) for one in range(60)], "y": list("abc") * 20})
     frame["z"] = frame["x"] % 2

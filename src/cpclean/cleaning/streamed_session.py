@@ -292,8 +292,7 @@ class StreamedSession(SessionLooks):
         """Undo the last n entries of `answers`."""
         session = copy(self._over.session)
         session.undo(n)
-        beyond = frozenset(place for place in self._over.beyond if place in session.known)
-        self._over = replace(self._over, session=session, beyond=beyond)
+        self._over = _counted(replace(self._over, session=session))
 
     def replay(self, answers: Iterable[Mapping[str, Any]]) -> None:
         """Repeat the `answers` of another session, in their order; all of them or none."""
@@ -396,8 +395,7 @@ class StreamedSession(SessionLooks):
         over = _Over(near, rows, table, session, spare)
         places = [{**entry, "row": over.place(entry["row"])} for entry in answers]
         over.session.replay(places)
-        told = {entry["row"] for entry in places if "skip" not in entry}
-        return replace(over, beyond=frozenset(one for one in told if _is_beyond(over, one)))
+        return _counted(over)
 
     def _with_row(self, row: Any) -> _Over:
         """The session over rows among which a row of the files is."""
@@ -421,6 +419,12 @@ class StreamedSession(SessionLooks):
             rows = SomeRows.joined([over.rows, near.some_rows])
             over = self._session(near, rows, spare, answers)
         return over
+
+
+def _counted(over: _Over) -> _Over:
+    """The same, when answers have come or gone: which rows are where they could not be."""
+    told = {entry["row"] for entry in over.session.answers if "skip" not in entry}
+    return replace(over, beyond=frozenset(one for one in told if _is_beyond(over, one)))
 
 
 def _is_beyond(over: _Over, place: int) -> bool:
