@@ -64,6 +64,8 @@ def assert_same_answers(case: dict[str, Any], seed: int, folder: Path, n_rows: i
     for query in [*PLAIN, *([world_counts] if table.is_exact else [])]:
         one, two = query(near.dataset, points, *model), query(table.dataset, points, *model)
         assert np.array_equal(one, two), query.__name__
+    gains = expected_entropies(table.dataset, points, *model)[near.rows_kept]
+    assert np.array_equal(expected_entropies(near.dataset, points, *model), gains)
     expected = near_rows(table.dataset, points, Model(*model))
     assert np.isin(expected, near.rows_kept).all()
     assert near.dataset.n_worlds == table.dataset.n_worlds
@@ -76,6 +78,13 @@ def assert_same_answers(case: dict[str, Any], seed: int, folder: Path, n_rows: i
 @pytest.mark.parametrize("case", [0, 3, 4])
 def test_gathered_rows_answer_as_all_rows(case: int, tmp_path: Path) -> None:
     assert_same_answers(CASES[case], case, tmp_path, 110)
+
+
+@pytest.mark.parametrize("seed", [11, 36])
+def test_rows_as_far_as_the_last_of_the_nearest_leaves_are_added_up(
+    seed: int, tmp_path: Path
+) -> None:
+    assert_same_answers({"k": 3, "space": LeafSpace(n_trees=5)}, seed, tmp_path, 100)
 
 
 @pytest.mark.slow

@@ -35,7 +35,9 @@ def near_rows(
 ) -> Ints:
     """The rows that are among the nearest of some point in some world, in ascending order.
 
-    What is possible and what is certain for these points, is so with these rows alone.
+    With these rows alone, everything that is asked about the points comes out the same. Among
+    leaves, where many rows are equally far, rows as far as the last of the nearest are there, too:
+    they are added up with the others, and the last bits would differ without them.
 
     Examples
     --------
@@ -44,8 +46,8 @@ def near_rows(
     [0, 1]
     """
     query = ask(data, X, model)
-    found = query.over_blocks(lambda _, __, near: near.rows, Hands(n_jobs))
-    return union(found)
+    parts = query.over_blocks(_in_block, Hands(n_jobs), want_near=not query.finds_rows)
+    return union([one for lists, _ in parts for one in lists])
 
 
 @dataclass(frozen=True, eq=False)
