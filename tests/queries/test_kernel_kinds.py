@@ -1,15 +1,20 @@
-"""Parts of kernels have no way in from Python: a call from there would end the process."""
+"""Parts of kernels have no way in from Python, and get into the kernels that call them."""
 
 from __future__ import annotations
 
 import ast
 from pathlib import Path
 
+import numba
+import numpy as np
 import pytest
+from numba.core import event
+
+from cpclean.queries.kernel_kinds import kernel, part
 
 ROOT = Path(__file__).parents[2]
 QUERIES = ROOT / "src/cpclean/queries"
-KINDS = {"kernel", "part", "passage"}
+KINDS = {"kernel", "part"}
 
 
 def kind_of(node: ast.stmt) -> str | None:
@@ -74,3 +79,38 @@ def test_a_call_from_a_module_of_kernels_is_found() -> None:
     assert parts_of(source) == {"_step"}
     assert not misused(source, {"_step"}, {})
     assert misused(source + "\ndef plain(x):\n    return _step(x)\n", {"_step"}, {}) == {"_step"}
+
+
+@part
+def _room(n):
+    return np.empty(n, np.uint16)
+
+
+@kernel
+def twice(n):
+    return _room(n).shape[0] + np.empty(n, np.uint16).shape[0]
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="parts are plain functions")
+def test_parts_are_compiled_into_kernels() -> None:
+    compiled = []
+
+    class Listener(event.Listener):
+        def on_start(self, event):
+            compiled.append(event.data["dispatcher"].py_func.__qualname__)
+
+        def on_end(self, event):
+            pass
+
+    listener = Listener()
+    event.register("numba:compile", listener)
+    try:
+        assert twice(3) == 6
+        twice.recompile()  # if it was saved
+    finally:
+        event.unregister("numba:compile", listener)
+    # For all its callers once, though their options differ.
+    assert sum("np_empty" in name for name in compiled) == 1
+    assert "_room" in compiled
+    with pytest.raises(KeyError, match="_room is a part of kernels, and only they can call it"):
+        _room(3)

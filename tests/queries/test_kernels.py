@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import oracle
 import pytest
+from queries.parts import Parts
 
 from cpclean import Cell, FactoredRow, IncompleteDataset
 from cpclean.queries import _minmax, _near, _order, _race, reference, residues
@@ -18,6 +19,8 @@ from cpclean.queries.query import Near, Neighbourhood, Query
 from cpclean.queries.shares import tallied, votes_needed
 
 pytestmark = pytest.mark.nojit
+
+NEAR, ORDER, RACE = Parts(_near), Parts(_order), Parts(_race)
 
 
 def instance(
@@ -59,7 +62,7 @@ def around(
 def sorted_by_kernel(values: np.ndarray) -> list[int]:
     n = len(values)
     order, spare = np.full(n, -1), np.full(n, -1)
-    _order._sort(values, order, spare, np.full(n + 1, -1))
+    ORDER._sort(values, order, spare, np.full(n + 1, -1))
     return order.tolist()
 
 
@@ -125,7 +128,7 @@ def test_a_heap_keeps_the_smallest_ends_of_the_smallest_rows() -> None:
             found = np.zeros((60, 3))
             for at in range(0, 60, 20):
                 own = slice(at, at + 20)
-                _near._keep(1, values[own], values[own], rows[own], 20, heap, who, found, 0)
+                NEAR._keep(1, values[own], values[own], rows[own], 20, heap, who, found, 0)
             expected = sorted(zip(values.tolist(), rows.tolist(), strict=True))[:k]
             assert (heap[1, 0], who[1, 0]) == expected[-1]
             assert sorted(zip(heap[1].tolist(), who[1].tolist(), strict=True)) == expected
@@ -232,7 +235,7 @@ def test_rows_are_sorted_point_by_point() -> None:
         ptr = np.concatenate([[0], np.cumsum([len(one) for one in lists])])
         rows = np.concatenate(lists)
         bound = rows * 0.5
-        _near._ascending(n_rows, ptr, rows, bound)
+        NEAR._ascending(n_rows, ptr, rows, bound)
         assert rows.tolist() == [row for one in lists for row in sorted(one.tolist())]
         assert bound.tolist() == (rows * 0.5).tolist()
 
@@ -605,7 +608,7 @@ def test_a_long_race() -> None:
 
 def test_entropy_of_two_shares() -> None:
     for share in (0.0, 1.0, -1e-18, 1.0 + 1e-16):
-        assert _race._entropy(share) == 0.0
+        assert RACE._entropy(share) == 0.0
     for share in (0.5, 0.25, 1e-9, 1e-300, 1.0 - 1e-12):
         expected = -share * math.log(share) - (1 - share) * math.log1p(-share)
-        assert _race._entropy(share) == pytest.approx(expected, rel=1e-14)
+        assert RACE._entropy(share) == pytest.approx(expected, rel=1e-14)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from queries.parts import Parts
 from queries.samples import NAMES
 
 from cpclean import Cell, FactoredRow, IncompleteDataset
@@ -18,8 +19,8 @@ from cpclean.queries.kernel_arrays import BLOCK, EUCLIDEAN, MANHATTAN, Rows
 from cpclean.queries.model import Model
 from cpclean.queries.prepared import prepared_rows
 
-# Plain Python around the compiled parts: constants that it reads can be changed.
-NEAR_ROWS = getattr(_near.near_rows, "py_func", _near.near_rows)
+NEAR, SQUARES = Parts(_near), Parts(_squares)
+NEAR_ROWS = NEAR.plain("near_rows")
 
 
 def near_rows(rows: Rows, metric: int, X: np.ndarray, k: int) -> tuple[np.ndarray, ...]:
@@ -120,7 +121,7 @@ class Product(NamedTuple):
     whole: np.ndarray
 
     def may_be_near(self, point: int, reach: float, width: int) -> np.ndarray:
-        most = _near._most_within(reach, width, self.scale, self.plain[point], self.whole[point])
+        most = NEAR._most_within(reach, width, self.scale, self.plain[point], self.whole[point])
         return ~(self.sums[point] > most)
 
 
@@ -134,17 +135,17 @@ def products(rows: Rows, X: np.ndarray) -> Iterator[Product]:
     plain, whole, near, far = (np.empty(size) for size in (len(X), len(X), BLOCK, BLOCK))
     for block, (start, stop) in enumerate(zip(rows.block_at, rows.block_at[1:], strict=False)):
         count = stop - start
-        scale, n_plain = _near._round_block(rows, block, centre, place, low, high, norms, sizes)
-        _near._round_points(
+        scale, n_plain = NEAR._round_block(rows, block, centre, place, low, high, norms, sizes)
+        NEAR._round_points(
             np.ascontiguousarray(X.T), np.arange(len(X)), centre, scale, place, n_plain, Y, plain,
             whole,
         )  # fmt: skip
         found, exact = [], []
         for q in range(len(X)):
             if q % 4 == 0:
-                _near._multiply(low, high, norms, Y, q, n_plain, width, count, sums)
+                NEAR._multiply(low, high, norms, Y, q, n_plain, width, count, sums)
             found.append(sums[q % 4, :count].copy())
-            _near._bound(rows, rows.boxes, EUCLIDEAN, X[q], start, stop, near, far)
+            NEAR._bound(rows, rows.boxes, EUCLIDEAN, X[q], start, stop, near, far)
             exact.append(near[:count].copy())
         yield Product(np.array(found), np.array(exact), scale, plain.copy(), whole.copy())
 
@@ -363,13 +364,13 @@ def test_bounds_of_squares_are_those_of_any_metric(draw) -> None:
         for block, (start, stop) in enumerate(itertools.pairwise(rows.block_at.tolist())):
             expected, whole, some = np.zeros((3, 2, stop - start))
             for point, x in enumerate(X):
-                _near._bound(rows, rows.boxes, EUCLIDEAN, x, start, stop, *expected)
-                _squares.bound_squares(
+                NEAR._bound(rows, rows.boxes, EUCLIDEAN, x, start, stop, *expected)
+                SQUARES.bound_squares(
                     low, high, rows.holed, block, X, point, start, stop - start, *whole
                 )
                 assert whole.tolist() == expected.tolist()
                 numbers = np.arange(start, stop)[::2]
-                _squares.bound_few(
+                SQUARES.bound_few(
                     rows.base, low, high, rows.order, rows.holed, block, X, point, numbers,
                     len(numbers), *some,
                 )  # fmt: skip
@@ -387,7 +388,7 @@ def test_bounds_of_one_row_are_those_of_its_block(draw) -> None:
     for place in range(0, 30, 3):
         found = _near.bounds_of_row(rows, None, X, place)
         for point, x in enumerate(X):
-            _near._bound(rows, rows.boxes, EUCLIDEAN, x, place, place + 1, near, far)
+            NEAR._bound(rows, rows.boxes, EUCLIDEAN, x, place, place + 1, near, far)
             assert found[point] == near[0]
 
 
@@ -403,6 +404,6 @@ def test_rows_are_brought_into_order_however_many_there_are() -> None:
         row = np.concatenate(shuffled)
         ptr = np.concatenate([[0], np.cumsum([len(rows) for rows in own])])
         bound = row / 2
-        _near._ascending(n_rows, ptr, row, bound)
+        NEAR._ascending(n_rows, ptr, row, bound)
         assert row.tolist() == np.concatenate(own).tolist()
         assert bound.tolist() == (row / 2).tolist()

@@ -22,7 +22,8 @@
     _leaf_order, _leaf_lists   kernels of leaves: positions; lists, and what several of these need
     _put_row, _looking         what differs in one row; what is between the kernels of a look
     _alike, _squares           sums that completions share; bounds of squares; compiled into _near
-    kernel_kinds               how kernels are compiled
+    kernel_kinds               kernels, and parts of them
+    kernel_compiler            how they are compiled
     _terms                     what distances are sums of, compiled into several of these
     reference                  the paper's algorithms in plain Python, to read and to compare with
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from cpclean.data.rows import Floats, Ints
 from cpclean.queries.kernel_arrays import BLOCK, EUCLIDEAN
-from cpclean.queries.kernel_kinds import kernel
+from cpclean.queries.kernel_kinds import kernel, part
 
 # Points are alike if they differ in at most one column of so many. Where runs of them are so long
 # on average, and no more than one column in so many has to be added up again, sums are shared, and
@@ -83,7 +83,7 @@ def _plan(X, plan):
     return n_added
 
 
-@kernel
+@part
 def begin_sums(start, stop, n_rows, partial):
     """What the sums of some boxes begin with, in partial[0]; returns how many sums there will be.
 
@@ -99,7 +99,7 @@ def begin_sums(start, stop, n_rows, partial):
     return padded
 
 
-@kernel
+@part
 def add_up(low, high, start, count, X, plan, before, p, partial):
     """Squares of gaps to boxes from start on, added up in the order of the plan, into partial[-1].
 
@@ -142,19 +142,19 @@ def add_up(low, high, start, count, X, plan, before, p, partial):
                 partial[new, r] = partial[old, r] + gap * gap
 
 
-@kernel
+@part
 def room_for_sums(n_features):
     """Room for the sums of `add_up`."""
     return np.empty((min(n_features, _LEVELS) + 2, BLOCK))
 
 
-@kernel
+@part
 def most_of_sum(reach, n_features):
     """The largest that `add_up` may find for a row within reach; see the top of this file."""
     return reach * (1.0 + (n_features + 4) * 2.0**-51)
 
 
-@kernel
+@part
 def list_within(sums, own, most, count, start, room, places):
     """Places of those of sums[own] that do not exceed a limit, or are no numbers; how many.
 

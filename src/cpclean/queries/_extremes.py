@@ -40,7 +40,7 @@ from cpclean.queries.kernel_arrays import (
     VALUES_AT,
     WEIGHTS_AT,
 )
-from cpclean.queries.kernel_kinds import kernel, part, passage
+from cpclean.queries.kernel_kinds import kernel, part
 
 # The range in which boxes begin is divided into so many parts to find the nearest ones.
 _PARTS = 64
@@ -52,7 +52,7 @@ _FIRST, _PER_NEIGHBOUR, _TIMES = 4, 2, 3
 # -- cells -------------------------------------------------------------------------------
 
 
-@passage
+@part
 def _ascending_ends(values, at, size, metric, x, low, high):
     """The ends of a sum after a cell of one column whose values ascend: by bisection."""
     first, last = values[at], values[at + size - 1]
@@ -77,7 +77,7 @@ def _ascending_ends(values, at, size, metric, x, low, high):
     return join(metric, low, least), join(metric, high, most)
 
 
-@passage
+@part
 def _dense_ends(values, at, size, start, stop, metric, t, low, high):
     """The ends of a sum after a cell, from all of its values."""
     lowest, highest = np.inf, -np.inf
@@ -257,7 +257,7 @@ def _cosine_ends(base, span, cells, values, sparse, t, live, chosen, live_at, do
 # -- points ------------------------------------------------------------------------------
 
 
-@passage
+@part
 def _count_begins(bounds, counts):
     """How many boxes begin in each part of the range in which boxes begin.
 
@@ -282,7 +282,7 @@ def _count_begins(bounds, counts):
     return lowest, scale
 
 
-@passage
+@part
 def _next_boxes(bounds, lowest, scale, done, last, opened):
     """The boxes that begin in parts done..last; returns how many, and where the next one begins."""
     n = 0
@@ -296,7 +296,7 @@ def _next_boxes(bounds, lowest, scale, done, last, opened):
     return n, next_begins
 
 
-@passage
+@part
 def _keep_nearest(ends, n, end):
     """Put one more end among the nearest K, for which ends has room; returns how many there are.
 

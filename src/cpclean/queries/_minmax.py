@@ -26,10 +26,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from cpclean.queries.kernel_kinds import kernel, part, passage
+from cpclean.queries.kernel_kinds import kernel, part
 
 
-@passage
+@part
 def _wins(label, can, must, n_neighbors, total_can, total_must):
     """Step 3: whether this threshold lets a label win; can and must count rows per label."""
     votes = can[label]

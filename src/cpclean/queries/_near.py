@@ -74,7 +74,7 @@ from cpclean.queries.kernel_arrays import (
     PRECOMPUTED,
     SIZE,
 )
-from cpclean.queries.kernel_kinds import kernel, part, passage
+from cpclean.queries.kernel_kinds import kernel, part
 
 _BEGINS = 2**21  # bounds of blocks that are kept at a time, of all points together
 # Where at most one row in so many may be near, rows are looked at one by one: after a product, and
@@ -91,7 +91,7 @@ _MOST_FEATURES = 2**16  # beyond this, single precision has too few digits
 # -- bounds ------------------------------------------------------------------------------
 
 
-@kernel
+@part
 def _bound(rows, boxes, metric, t, start, stop, near, far):
     """Bounds of the distances to boxes start..stop-1, of blocks or of rows in their order."""
     count = stop - start
@@ -177,7 +177,7 @@ def _share(n_features):
     return (n_features + 8) * 2.0**-21
 
 
-@kernel
+@part
 def _round_block(rows, block, centre, place, low, high, norms, sizes):
     """The rows of a block in single precision, around the centre of one of them and scaled.
 
@@ -231,7 +231,7 @@ def _round_block(rows, block, centre, place, low, high, norms, sizes):
     return scale, n_plain
 
 
-@kernel
+@part
 def _round_points(X, active, centre, scale, place, n_plain, Y, plain, whole):
     """Points as `_round_block` has rows, doubled and negated in columns without holes.
 
@@ -258,7 +258,7 @@ def _round_points(X, active, centre, scale, place, n_plain, Y, plain, whole):
         whole[q] += plain[q]
 
 
-@kernel
+@part
 def _multiply(low, high, norms, Y, q, n_plain, n_features, count, sums):
     """|W|^2 - 2 W Y, and squares of gaps in holed columns, for a block's rows and points q..q+3.
 
@@ -299,7 +299,7 @@ def _multiply(low, high, norms, Y, q, n_plain, n_features, count, sums):
             d[r] += gap * gap
 
 
-@kernel
+@part
 def _most_within(reach, n_features, scale, plain, whole):
     """The largest that `_multiply` may find for a row within reach; see the top of this file."""
     margin = _share(n_features) * whole + n_features * 2.0**-120 * (1.0 + whole)
@@ -311,7 +311,7 @@ def _most_within(reach, n_features, scale, plain, whole):
 # -- rows within reach -------------------------------------------------------------------
 
 
-@passage
+@part
 def _replace_top(heap, who, p, value, row):
     """Replace the largest pair of a value and a row in a point's max-heap."""
     size = heap.shape[1]
@@ -332,7 +332,7 @@ def _replace_top(heap, who, p, value, row):
     who[p, at] = row
 
 
-@kernel
+@part
 def _grown(found, used, size):
     larger = np.empty((size, 3))
     for i in range(used):
@@ -341,7 +341,7 @@ def _grown(found, used, size):
     return larger
 
 
-@passage
+@part
 def _keep(p, near, far, row, count, heap, ending, found, n_found):
     """Note those of some rows that begin within a point's reach, which falls with their ends.
 
@@ -361,7 +361,7 @@ def _keep(p, near, far, row, count, heap, ending, found, n_found):
     return n_found
 
 
-@kernel
+@part
 def _begin_blocks(rows, metric, X, start, count, begins, ends):
     """Where some blocks begin for every point, and, as scratch, where they end."""
     low, high = rows.block_boxes.low, rows.block_boxes.high
@@ -565,7 +565,7 @@ def near_rows(rows, metric, X, columns, plan, n_neighbors, limit):
     return ptr, out_row, out_bound, reach
 
 
-@passage
+@part
 def _ascending(n_rows, ptr, row, bound):
     """Sort every point's rows, and their bounds with them: equal distances go by that order.
 

@@ -40,7 +40,7 @@ from cpclean.queries.kernel_arrays import (
     VALUES_AT,
     WEIGHTS_AT,
 )
-from cpclean.queries.kernel_kinds import kernel, part, passage
+from cpclean.queries.kernel_kinds import kernel, part
 
 _MERGE_FROM = 16  # rows with more candidates look for equal distances before sorting
 _MERGE_WITH = 4  # how many of the row's latest distances are compared
@@ -171,7 +171,7 @@ def _sums_wide(base, first_cell, n_cells, cells, sparse, metric, t, nonzero, ter
             total[e] = join(metric, total[e], terms[g])
 
 
-@passage
+@part
 def _distances(base, span, cells, values, sparse, metric, t, nonzero, terms, live, total, norm):
     """Distances of all candidates of a row, in the order of their numbers.
 
@@ -198,7 +198,7 @@ def _distances(base, span, cells, values, sparse, metric, t, nonzero, terms, liv
             total[j] = cosine_order(-total[j], norm[j])
 
 
-@passage
+@part
 def _prior_weights(span, cells, weights, out):
     """Prior weights of all candidates of a row: the product over its cells."""
     count = 1
@@ -213,7 +213,7 @@ def _prior_weights(span, cells, weights, out):
         count *= size
 
 
-@passage
+@part
 def _merge(distance, order, spare, begin, middle, end):
     """Merge two sorted runs, order[begin:middle] and order[middle:end]; spare is scratch."""
     for i in range(begin, middle):
@@ -231,7 +231,7 @@ def _merge(distance, order, spare, begin, middle, end):
         at += 1
 
 
-@passage
+@part
 def _sort_long(distance, order, spare, start, stop):
     """Sort order[start:stop]: runs by insertion, then merged, twice as long each time."""
     for begin in range(start, stop, _INSERTION):
@@ -250,7 +250,7 @@ def _sort_long(distance, order, spare, start, stop):
         length *= 2
 
 
-@kernel
+@part
 def _sort(distance, order, spare, counts):
     """Stable sort: fills order with the positions of `distance` from near to far.
 
@@ -308,7 +308,7 @@ def _grown(array, used, size):
     return larger
 
 
-@passage
+@part
 def _settled(opened, pool, distance, weight, radius, slack, nearer):
     """Step 2: whether all but `slack` of the mass is in worlds with K opened rows within radius."""
     for k in range(nearer.shape[0]):
@@ -360,7 +360,7 @@ class Work(NamedTuple):
     careful: bool  # rows so long that their sums must keep account of rounding
 
 
-@passage
+@part
 def _make_work(rows, near_ptr, near, n_neighbors):
     size = 1
     largest = 1
@@ -383,7 +383,7 @@ def _make_work(rows, near_ptr, near, n_neighbors):
     )  # fmt: skip
 
 
-@passage
+@part
 def _open(rows, sparse, metric, t, near, bound, reach, slack, norm, work):
     """Steps 1 and 2: open rows until what lies farther cannot matter; returns that radius."""
     base, spans, cells, values = rows.base, rows.spans, rows.cells, rows.values
@@ -430,7 +430,7 @@ def _open(rows, sparse, metric, t, near, bound, reach, slack, norm, work):
         target = min(target + target // 4, n_near)
 
 
-@passage
+@part
 def _collect(n_near, radius, work, rank, rank_from, kept, beyond):
     """Step 3: positions within radius, row by row; returns how many, and how many rows are kept.
 
@@ -481,7 +481,7 @@ def _collect(n_near, radius, work, rank, rank_from, kept, beyond):
     return n, n_kept
 
 
-@passage
+@part
 def _add_up(mass, lost, row, term, careful):
     """Add to a row's sum; if careful, keep account of what rounding takes from it."""
     if careful:
@@ -493,7 +493,7 @@ def _add_up(mass, lost, row, term, careful):
         mass[row] += term
 
 
-@passage
+@part
 def _emit(n, beyond, work, out_owner, out_weight, out_nearer, out_far):
     """Steps 4 and 5: sort n collected positions, merge those of one row; returns how many.
 

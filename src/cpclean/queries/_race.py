@@ -25,7 +25,7 @@ from cpclean.data.incomplete import Ints
 from cpclean.data.rows import Floats
 from cpclean.queries import _race_tree, _race_walk
 from cpclean.queries.kernel_arrays import Masses, Positions
-from cpclean.queries.kernel_kinds import kernel
+from cpclean.queries.kernel_kinds import kernel, part
 
 # Up to so many votes, trees are quicker.
 _FEW = 3
@@ -136,7 +136,7 @@ def _given(places, side, points, used, shares, own, own_beyond):
             own[at] = own_beyond[first + owner[at]]
 
 
-@kernel
+@part
 def _entropy(share):
     """Entropy of two shares that sum to 1, in nats."""
     less = min(share, 1.0 - share)

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cpclean.queries.kernel_kinds import kernel, part, passage
+from cpclean.queries.kernel_kinds import kernel, part
 
 _NEGLIGIBLE = 2.0**-60  # an undecided mass this much smaller than the answer cannot change it
 
@@ -46,7 +46,7 @@ class TreeRoom(NamedTuple):
     seed: np.ndarray  # one polynomial
 
 
-@passage
+@part
 def _make_room(row_ptr, points, size):
     """Room for every point of the block."""
     n_rows = 1
@@ -193,7 +193,7 @@ def _scan(width, side, owner, weight, nearer, far, votes, slack, room, shares, s
     return used
 
 
-@passage
+@part
 def _pull_all(width, level, poly, pending, last, top):
     """Pull everything that waits in one label's tree down to the leaves."""
     size = len(width)

@@ -7,10 +7,10 @@ few columns of a block have holes. They are compiled into `_near`: after an edit
 
 from __future__ import annotations
 
-from cpclean.queries.kernel_kinds import kernel
+from cpclean.queries.kernel_kinds import part
 
 
-@kernel
+@part
 def bound_squares(low, high, holed, block, X, p, start, count, near, far):
     """Bounds of the distances to all rows of a block.
 
@@ -50,7 +50,7 @@ def bound_squares(low, high, holed, block, X, p, start, count, near, far):
             far[r] = near[r]
 
 
-@kernel
+@part
 def bound_few(base, low, high, order, holed, block, X, p, row, count, near, far):
     """Bounds of the distances to some rows of a block; leaves their numbers in row.
 
