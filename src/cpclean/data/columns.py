@@ -150,8 +150,8 @@ class Column:
 
     @cached_property
     def least(self) -> float:
-        """The smallest number that is observed."""
-        return float(np.min(self.observed))
+        """The smallest number that is observed; never -0.0, which numpy finds by chance."""
+        return float(np.min(self.observed)) + 0.0
 
     @cached_property
     def most(self) -> float:

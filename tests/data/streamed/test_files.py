@@ -75,6 +75,15 @@ def test_folders_are_columns(tmp_path: Path) -> None:
         StreamedTable(tmp_path, "y")
 
 
+def test_names_may_have_brackets(tmp_path: Path) -> None:
+    place = tmp_path / "a [b]"
+    place.mkdir()
+    (file,) = write_parquet(FRAME, place, 1)
+    path = Path(file).rename(place / "part[1].parquet")
+    for named in (path, place, tmp_path / "a*" / "part*"):
+        assert StreamedTable(named, "y").source.files == (str(path),)
+
+
 def test_an_address_of_another_place() -> None:
     fsspec = pytest.importorskip("fsspec")
     place = fsspec.filesystem("memory")
@@ -99,6 +108,10 @@ def test_files_that_are_not_there(folder: Path) -> None:
         (folder / "notes.txt", "must end in .csv, .parquet, .pq, .tsv"),
         ([], "at least one file; got an empty list"),
         (7, "files must be a name, a pattern"),
+        ("", "files must be a name, a pattern"),
+        ([7], "files must be a name, a pattern"),
+        (FRAME, "got a DataFrame, which is in memory. Make an IncompleteTable of it"),
+        ([folder / "part-0.parquet", folder / "empty" / ".." / "part-0.parquet"], "named once"),
         ([folder / "part-0.parquet", folder], "must be named once"),
     ]
     for files, text in cases:
@@ -121,10 +134,14 @@ def test_files_must_have_the_same_columns(folder: Path) -> None:
     with refused("part-2.parquet' has column 'more', which .*part-0.parquet' lacks"):
         StreamedTable(folder, "y")
     pq.write_table(as_arrow(FRAME.assign(grade="x")), other)
-    with refused("column 'grade' is double in .*part-0.parquet' and (large_)?string in"):
+    with refused("'grade' is double in .*part-0.parquet' and (large_)?string in .* or leave them"):
         StreamedTable(folder, "y")
     pq.write_table(as_arrow(FRAME[FRAME.columns[::-1]]), other)
     with refused("in another order"):
+        StreamedTable(folder, "y")
+    table = as_arrow(FRAME)
+    pq.write_table(table.append_column("city", table["city"]), other)
+    with refused("more than one column of .*part-2.parquet' is called 'city'"):
         StreamedTable(folder, "y")
     pq.write_table(as_arrow(FRAME.drop(columns="y")), other)
     with refused("the label column 'y' is missing in file .*part-2.parquet'"):
@@ -191,10 +208,17 @@ def test_rows_that_cannot_be_used(tmp_path: Path) -> None:
         frame = FRAME.copy()
         frame.loc[33, frame.columns[:-1]] = None
         table(frame)
-    with refused("in rows 30 to 39 .*infinite values in row 2"):
+    with refused(
+        "in rows 30 to 39 .*, counted from .*: .* infinite values in row 2"
+    ):
         frame = FRAME.copy()
         frame.loc[32, "size"] = np.inf
         table(frame)
+    with refused("in rows 0 to 9 .*parquet'.: column 'member' holds values of type list"):
+        table(FRAME.assign(member=[[1]] * len(FRAME)))
+    with refused("missing in row 12, 13, 14 and 1 more, of rows 10 to 19 .file .*parquet'"):
+        labels = FRAME["y"].where(~FRAME.index.isin([12, 13, 14, 19, 33]))
+        table(FRAME.assign(y=labels))
     with refused("no row has a label"):
         table(FRAME.assign(y=pd.array([None] * len(FRAME), dtype="string")), drop_unlabelled=True)
     with refused("there is no label column 'y'"):

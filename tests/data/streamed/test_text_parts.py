@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import random
 import warnings
@@ -130,6 +131,21 @@ def test_columns_without_a_name_and_lines_without_a_row(tmp_path: Path) -> None:
     assert streamed.names[0] == "Unnamed: 0"
     assert whole(streamed) == table.dataset
     assert repr(streamed.row(3)) == repr(table.row(3))  # whole numbers stay whole
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (gzip.compress(b"a,y\n1,p\n"), "is packed with gzip: unpack it first"),
+        ("a,y\n1,p\n".encode("utf-16"), "is in UTF-16: convert it to UTF-8"),
+        (b"\na,y\n1,p\n2,q\n", "the first line of file .*a.csv' is empty"),
+        (b'a,y\n"1,p\n2,q\n', "EOF inside string.* close all quotes"),
+    ],
+)
+def test_what_is_no_text_with_a_header(content: bytes, text: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(content)
+    with pytest.raises(TableError, match=text):
+        StreamedTable(tmp_path, "y")
 
 
 def test_packed_files_in_a_folder_are_not_left_out_in_silence(tmp_path: Path) -> None:

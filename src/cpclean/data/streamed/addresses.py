@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -50,26 +51,22 @@ def find(files: Any) -> FoundFiles:
         Names, patterns such as ``data/*.parquet``, folders, or addresses such as ``s3://...``.
         Files of a folder or pattern are in the order of their names, those of a list as listed.
     """
-    single = isinstance(files, str | os.PathLike)
-    if not single and not isinstance(files, Iterable):
-        raise TableError(
-            "files must be a name, a pattern, a folder, an address or a list of these; got "
-            f"{files!r}."
-        )
-    given = [files] if single else list(files)
-    if not given:
-        raise TableError("files must name at least one file; got an empty list.")
+    given = _given(files)
     filesystems, paths, bases = [], [], []
     for one in given:
         filesystem, path = _opened(one)
-        found, base = _listed(filesystem, path, os.fspath(one))
+        try:
+            found, base = _listed(filesystem, path, os.fspath(one))
+        except OSError as problem:
+            raise TableError(
+                f"{os.fspath(one)!r} cannot be looked into: {' '.join(str(problem).split())}."
+            ) from problem
         filesystems.append(filesystem)
         paths += found
         bases.append(base)
     if any(not one.equals(filesystems[0]) for one in filesystems):
         raise TableError("files must all be in one place, such as one disk or one bucket.")
-    twice = sorted({path for path in paths if paths.count(path) > 1})
-    if twice:
+    if twice := _twice(paths, filesystems[0]):
         raise TableError(f"files must be named once; got {offenders(map(repr, twice))} twice.")
     formats = {_format(path) for path in paths}
     if len(formats) > 1:
@@ -78,6 +75,33 @@ def find(files: Any) -> FoundFiles:
     first = os.fspath(given[0])
     address = first if "://" in first else ""
     return FoundFiles(formats.pop(), filesystems[0], tuple(paths), base, address)
+
+
+def _given(files: Any) -> list[Any]:
+    """What a person names, one by one."""
+    if hasattr(files, "columns"):
+        raise TableError(
+            f"files must be names of files; got a {type(files).__name__}, which is in memory.",
+            "Make an IncompleteTable of it.",
+        )
+    single = isinstance(files, str | os.PathLike) or not isinstance(files, Iterable)
+    given = [files] if single else list(files)
+    for one in given:
+        if not isinstance(one, str | os.PathLike) or one == "":
+            raise TableError(
+                "files must be a name, a pattern, a folder, an address or a list of these; got "
+                f"{one!r}."
+            )
+    if not given:
+        raise TableError("files must name at least one file; got an empty list.")
+    return given
+
+
+def _twice(paths: list[str], filesystem: Any) -> list[str]:
+    """Files that are named more than once, perhaps by several ways through the folders."""
+    local = filesystem.type_name == "local"
+    times = Counter(os.path.realpath(path) if local else path for path in paths)
+    return sorted(path for path, count in times.items() if count > 1)
 
 
 def filesystem_at(address: str) -> Any:
@@ -118,14 +142,15 @@ def _listed(filesystem: Any, path: str, given: str) -> tuple[list[str], str]:
     """The files that a path means, and the folder that partitions are below."""
     from pyarrow import fs
 
-    if _PATTERN.search(path):
-        base = path[: _PATTERN.search(path).start()].rpartition("/")[0]  # type: ignore[union-attr]
+    info = filesystem.get_file_info(path)
+    mark = _PATTERN.search(path)
+    if mark and info.type == fs.FileType.NotFound:  # a name may have brackets in it, too
+        base = path[: mark.start()].rpartition("/")[0]
         inside = _files_below(filesystem, base)
         found = [one for one in inside if _matches(one, path)]
         if not found:
             raise TableError(f"no file matches {given!r}.")
         return found, base
-    info = filesystem.get_file_info(path)
     if info.type == fs.FileType.NotFound:
         raise TableError(f"there is no file or folder {given!r}.")
     if info.type == fs.FileType.Directory:

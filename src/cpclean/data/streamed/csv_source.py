@@ -181,7 +181,8 @@ def _parsed(
     except ValueError as problem:
         raise TableError(
             f"file {path!r} cannot be read as CSV, in the rows from row {first:,} of the table on: "
-            f"{str(problem).strip().rstrip('.')}. Lines are counted from there."
+            f"{str(problem).strip().rstrip('.')}. Lines are counted from there.",
+            "Mend them: put cells with commas or line breaks into quotes, and close all quotes.",
         ) from problem
 
 

@@ -10,9 +10,17 @@ from typing import Any
 
 from cpclean.data.streamed.addresses import FoundFiles
 from cpclean.data.streamed.folder_columns import check_twice, folder_columns
-from cpclean.data.streamed.pieces import FileMark, Piece, SourceMark, check_same, unlike
+from cpclean.data.streamed.pieces import (
+    FileMark,
+    Piece,
+    SourceMark,
+    check_distinct,
+    check_same,
+    unlike,
+)
 from cpclean.errors import TableError
 
+_DAMAGED = "The file may be damaged; get it anew, or leave it out."
 # Row groups of fewer rows are put together into pieces of about so many.
 _PIECE_ROWS = 1 << 18
 
@@ -45,6 +53,7 @@ class ParquetSource:
         first, marks, pieces, start = None, [], [], 0
         for number, path in enumerate(found.paths):
             mark, schema = _outline(found.filesystem, path)
+            check_distinct(schema.names, path)
             if first is None:
                 first = schema
             elif _told(schema) != _told(first):
@@ -120,8 +129,7 @@ def _reason(problem: Exception) -> str:
 
 def _damaged(path: str, group: int, problem: Exception) -> TableError:
     return TableError(
-        f"row group {group} of file {path!r} cannot be read: {_reason(problem)}. "
-        "The file may be damaged; get it anew, or leave it out."
+        f"row group {group} of file {path!r} cannot be read: {_reason(problem)}.", _DAMAGED
     )
 
 
@@ -141,7 +149,8 @@ def _opened(filesystem: Any, path: str) -> Any:
                 f"file {path!r} is empty: it has 0 bytes. Leave it out, or write it anew."
             ) from problem
         raise TableError(
-            f"file {path!r} cannot be read as Parquet: {_reason(problem)}."
+            f"file {path!r} cannot be read as Parquet: {_reason(problem)}.",
+            _DAMAGED,
         ) from problem
 
 

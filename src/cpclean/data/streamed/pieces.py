@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -83,6 +84,16 @@ def check_same(old: FileMark, new: FileMark) -> None:
     raise TableError(f"file {new.name!r} has changed since the table was read: {what}. {_WAY_OUT}")
 
 
+def check_distinct(names: Sequence[str], path: str) -> None:
+    """Refuse a file in which several columns have one name."""
+    if twice := [name for name, times in Counter(names).items() if times > 1]:
+        raise TableError(
+            f"column names must be distinct; more than one column of {path!r} is called "
+            f"{offenders(map(repr, twice))}. Rename them in the file.",
+            column=twice[0],
+        )
+
+
 def unlike(
     one: str,
     mine: Sequence[str],
@@ -108,7 +119,11 @@ def unlike(
     if extra:
         told.append(f"{two!r} has column {offenders(map(repr, extra))}, which {one!r} lacks")
     told += kinds or ([] if told else [f"{one!r} and {two!r} have them in another order"])
-    return TableError(f"all files must have the same columns; {offenders(told)}.")
+    return TableError(
+        f"all files must have the same columns; {offenders(told)}.",
+        "Write the files that differ anew, with the same columns in the same order and of the same "
+        "types, or leave them out.",
+    )
 
 
 class TableSource(Protocol):

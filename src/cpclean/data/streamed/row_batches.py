@@ -82,19 +82,24 @@ class BatchReader:
                 warnings.simplefilter("ignore", TableWarning)
                 columns = columns_from(frame, self.kinds, self.null_tokens)
         except TableError as problem:
+            counted = ", counted from the first of them" if problem.rows else ""
             raise TableError(
-                f"in rows {rows[0]:,} to {rows[-1]:,} (file {file!r}), counted from the first of "
-                f"them: {problem}",
+                f"in rows {rows[0]:,} to {rows[-1]:,} (file {file!r}){counted}: {problem.what}",
+                problem.way_out,
                 field=problem.field,
                 column=problem.column,
+                rows=rows[list(problem.rows)].tolist(),
             ) from problem
         codes, labels = distinct_values(columns.pop())
         null = np.array([*map(is_null, labels), True])[codes]
         if null.any() and not self.drop_unlabelled:
+            lacking = rows[null].tolist()
             raise TableError(
-                f"every row needs a label; missing in row {offenders(rows[null].tolist())}.",
+                f"every row needs a label; missing in row {offenders(lacking)}, of rows "
+                f"{rows[0]:,} to {rows[-1]:,} (file {file!r}).",
                 "Pass drop_unlabelled=True to leave these rows out.",
                 field="drop_unlabelled",
+                rows=lacking,
             )
         left_out = null
         if self.drop_empty:

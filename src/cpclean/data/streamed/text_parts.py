@@ -5,19 +5,26 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from cpclean.data.rows import Bools, Ints
-from cpclean.errors import TableError, offenders
+from cpclean.data.streamed.pieces import check_distinct
+from cpclean.errors import TableError
 
 PART_BYTES = 1 << 23
 _QUOTE, _BREAK, _RETURN = ord('"'), ord("\n"), ord("\r")
 _NOTHING = -1  # before the first byte of a file
 _SEPARATORS = (";", "\t", "|")
+# What files that are no text in single bytes begin with.
+_OTHERS = {
+    b"\x1f\x8b": "packed with gzip: unpack it first.",
+    b"PK": "a zip archive or a workbook: unpack or convert it first.",
+    b"\xff\xfe": "in UTF-16: convert it to UTF-8 first.",
+    b"\xfe\xff": "in UTF-16: convert it to UTF-8 first.",
+}
 
 
 @dataclass(frozen=True)
@@ -95,13 +102,13 @@ class TextLayout:
                 f"the lines of file {path!r} end with carriage returns alone, or its first line "
                 "has one. Save it with line feeds."
             ) from None
-        names = [name or f"Unnamed: {place}" for place, name in enumerate(found)]
-        if twice := [name for name, times in Counter(names).items() if times > 1]:
+        if not found:
             raise TableError(
-                f"column names must be distinct; more than one column of {path!r} is called "
-                f"{offenders(map(repr, twice))}. Rename them in the file.",
-                column=twice[0],
+                f"the first line of file {path!r} is empty; it should name the columns.",
+                "Take it out of the file.",
             )
+        names = [name or f"Unnamed: {place}" for place, name in enumerate(found)]
+        check_distinct(names, path)
         likely = max(_SEPARATORS, key=text.count)
         if len(names) == 1 and likely in text:
             raise TableError(
@@ -113,6 +120,9 @@ class TextLayout:
 
     def undecodable(self, path: str, problem: UnicodeDecodeError) -> TableError:
         """What to say about bytes that are no letters."""
+        for start, what in _OTHERS.items():
+            if problem.object.startswith(start):
+                return TableError(f"file {path!r} is {what}")
         return TableError(
             f"file {path!r} is not in {self.encoding}: {problem.reason} "
             f"(byte 0x{problem.object[problem.start]:02x}).",
