@@ -208,9 +208,7 @@ def test_rows_that_cannot_be_used(tmp_path: Path) -> None:
         frame = FRAME.copy()
         frame.loc[33, frame.columns[:-1]] = None
         table(frame)
-    with refused(
-        "in rows 30 to 39 .*, counted from .*: .* infinite values in row 2"
-    ):
+    with refused("in rows 30 to 39 .*, counted from .*: .* infinite values in row 2"):
         frame = FRAME.copy()
         frame.loc[32, "size"] = np.inf
         table(frame)
