@@ -237,7 +237,8 @@ def digests() -> list[str]:
 
 
 @pytest.mark.parametrize("n_jobs", [2, -1])
-def test_threads_change_nothing(n_jobs: int) -> None:
+def test_threads_change_nothing(n_jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cpclean.data.spaces.learning.ROWS_FOR_THREADS", 0)
     data = mixed()
     for grow in (learn_forest, random_trees):
         assert grow(data, n_trees=6, n_jobs=n_jobs).digest == grow(data, n_trees=6).digest
