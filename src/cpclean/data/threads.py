@@ -109,7 +109,7 @@ def at_once(work: Callable[[], Result]) -> Result:
     if _held_back or not _in_main_thread():
         return work()
     before = _signal.getsignal(_SIGINT)
-    if not callable(before) or any(callable(_signal.getsignal(one)) for one in _OTHERS):
+    if not callable(before) or any(map(callable, map(_signal.getsignal, _OTHERS))):
         return work()
     heard: list[Any] = []
 

@@ -204,8 +204,7 @@ class PlainQuery(Query):
 
     def changed(self, data: IncompleteDataset, row: int) -> PlainQuery:
         self.keep_prepared()
-        prepare_changed(self.data, data, row)
-        prepared = prepared_rows(data)
+        prepared = prepare_changed(self.data, data, row)
         same = prepared.largest == self.prepared.largest
         same &= prepared.smallest == self.prepared.smallest
         if self.metric != PRECOMPUTED and not same:

@@ -98,12 +98,13 @@ def set_prepared(data: IncompleteDataset, prepared: Prepared) -> None:
     data.derived[Prepared] = prepared
 
 
-def prepare_changed(old: IncompleteDataset, new: IncompleteDataset, row: int) -> None:
+def prepare_changed(old: IncompleteDataset, new: IncompleteDataset, row: int) -> Prepared:
     """Prepare data that differs from other, prepared data in one row: O(N d), mostly copying."""
-    before = prepared_rows(old)
-    rows, arrays, old_boxes = before.rows, new.arrays, before.rows.boxes
+    before, arrays = prepared_rows(old), new.arrays
+    rows, old_boxes = before.rows, before.rows.boxes
     stored = arrays.stored_row(row)
-    own = np.array(box(stored) if stored.cells else (stored.base, stored.base))
+    own = np.empty((2, len(old_boxes.low)))
+    own[0], own[1] = box(stored) if stored.cells else (stored.base, stored.base)
     place = int(before.place[row])
     block = int(rows.block_at.searchsorted(place, "right")) - 1
     sizes = np.array([before.largest, before.smallest])
@@ -153,7 +154,9 @@ def prepare_changed(old: IncompleteDataset, new: IncompleteDataset, row: int) ->
         frozen(after)
     else:
         _freeze(spans, *boxes)
-    set_prepared(new, Prepared(after, before.place, largest, smallest, before.rarest))
+    found = Prepared(after, before.place, largest, smallest, before.rarest)
+    set_prepared(new, found)
+    return found
 
 
 def prepared_among(whole: Prepared, data: IncompleteDataset) -> Prepared:

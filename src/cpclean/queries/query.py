@@ -182,7 +182,8 @@ class Query(ABC):
         if hands.sends_away(len(asked)):
             elsewhere = partial(_answers_at, answer=answer, want_near=want_near)
             return hands.over(elsewhere, Held.of(self.without_points()), (asked,), size)
-        pieces = [asked[at : at + size] for at in range(0, len(asked), size)]
+        few = 0 < len(asked) <= size
+        pieces = [asked] if few else [asked[at : at + size] for at in range(0, len(asked), size)]
 
         def work(piece: Vectors) -> list[Result]:
             block = self.measured(piece)
