@@ -319,14 +319,15 @@ class Board:
     def change(self, row: int, features: Features, candidate: int | None = None) -> Change:
         """Take over what is known about a row, by column of the space; None if nothing is.
 
-        If distances are precomputed, `candidate` is the number, among the candidates at the start,
-        of the row's first candidate now; None if it is to be found by its vector.
+        `candidate` is the number, among the candidates at the start, of the row's first candidate
+        now; None if it is none of them, or is to be found by its vector.
         """
         self._sure_now = None
         ground, was = self.ground, self._facts.settled
         start, told = ground.start.stored_row(row), ground.told.get(row)
         known = known_row(start, features)
-        fewer = within(known.now, start if told is None else told.now)
+        chosen = told is None and features is not None and candidate is not None
+        fewer = chosen or within(known.now, start if told is None else told.now)
         if told is not None or not fewer:
             self._move_to(self._basis.prepared_for(row, known))
         after = self._basis.changed(row, known, candidate)
@@ -457,10 +458,8 @@ class Board:
         (other,) = (before != after).nonzero()
         if not len(other):
             return Change(other, other)
-        if self.points.is_plain:
-            points, now = self.points.having(other), after[other]
-            if now.all():  # as a rule
-                return Change(points, other[:0])
+        if self.points.is_plain and after[other].all():  # as a rule
+            return Change(other, other[:0])
         was, now = self._of_points(before), self._of_points(after)
         return Change(settled=np.flatnonzero(~was & now), unsettled=np.flatnonzero(was & ~now))
 

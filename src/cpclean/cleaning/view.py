@@ -307,8 +307,10 @@ class SessionView:
 
     def gain_of(self, questions: Iterable[int]) -> float:
         """The largest gain of some questions; 0 if none has any."""
-        numbers, board = self.questions.numbers, self._board
-        return max((0.0, *(board.gain_at(numbers, one) for one in questions)))
+        numbers, board, most = self.questions.numbers, self._board, 0.0
+        for one in questions:
+            most = max(most, board.gain_at(numbers, one))
+        return most
 
     @cached_property
     def askable(self) -> Bools:
