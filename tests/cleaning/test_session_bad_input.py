@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import signal
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
 from cleaning.samples import frame, seen
 
 from cpclean import CleaningSession, IncompleteDataset, IncompleteTable
+from cpclean.cleaning import board
 from cpclean.errors import AnswerError, CPCleanError, QueryError, TableError, UnknownRowError
 
 
@@ -182,3 +186,23 @@ def test_a_value_too_large_to_measure_with_is_refused() -> None:
         session.tell(0, value=[1e200])
     assert session.answers == []
     assert session.data == data
+
+
+def test_ctrl_c_while_points_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is heard when the look is over, and the answer has not been given."""
+    rows = [[[0.0], [5.0]], [[1.0], [7.0]], [[6.0]], [[3.0], [4.0]]]
+    session = CleaningSession(IncompleteDataset(rows, ["a", "b", "b", "a"]), [[0.0], [4.0]], 1)
+    before, look_at, looks = seen(session), board.look_at, []
+
+    def interrupted(*args: Any, **named: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        looks.append(look_at(*args, **named))
+        return looks[-1]
+
+    monkeypatch.setattr(board, "look_at", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        session.tell(0, 0)
+    assert len(looks) == 1
+    assert seen(session) == before
+    monkeypatch.undo()
+    assert session.tell(0, 0).kind == "answer"

@@ -44,9 +44,9 @@ Bools = npt.NDArray[np.bool_]
 # Numbers that are asked about, the names of a basis, and where each of these is asked about.
 _Places = tuple[Ints, Ints, Ints]
 
-# Looks at so many points times rows are over before a thread has begun; the first one is not brief,
-# for something may have to be compiled.
-_BRIEF = 2**18
+# Looks at so few points, and so many points times rows, are over before a thread has begun; the
+# first one is not brief, for something may have to be compiled.
+_FEW, _BRIEF = 16, 2**18
 # Shares that differ by less may be equal.
 _CLEAR = 1e-9
 
@@ -275,7 +275,7 @@ class Board:
 
     def touched(self, row: int) -> Ints:
         """The open points, numbered as in X, that a row can be near to."""
-        return self._numbers(
+        return self.points.having(
             np.flatnonzero((self.nearest(row) <= self._facts.reach) & self._facts.open)
         )
 
@@ -463,16 +463,13 @@ class Board:
         was, now = self._of_points(before), self._of_points(after)
         return Change(settled=np.flatnonzero(~was & now), unsettled=np.flatnonzero(was & ~now))
 
-    def _numbers(self, distinct: Ints) -> Ints:
-        """The points, numbered as in X, that have one of these vectors."""
-        return self.points.having(distinct)
-
     def _look(self, vectors: Ints, hands: Hands | None = None) -> None:
         """Find out again what there is to know about some vectors."""
         if not len(vectors):
             return
         work = partial(self._over, look_at, self._basis, vectors, hands=hands)
-        brief = hands is None and len(vectors) * self._kept.data.n_rows <= _BRIEF
+        few = hands is None and len(vectors) <= min(_FEW, _BRIEF // self._kept.data.n_rows)
+        brief = few and not self._hands.sends_away(len(vectors))
         facts = self._facts.seen(vectors, at_once(work) if brief else work())
         self._facts = facts
         if self.level is not None:
