@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
@@ -172,6 +173,28 @@ def test_many_files_are_cleaned(place: Path) -> None:
     changed = run(*command, said="q\n")
     assert changed.exit_code == 2
     assert "belongs to something else" in changed.stderr
+
+
+def test_a_value_of_a_grid_is_a_rough_answer_about_files_too(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"x": [float(one) for one in range(90)], "z": 0.5})
+    frame["y"] = np.where(frame["x"] % 3 == 0, "a", "b")
+    frame.loc[60, "x"] = None
+    (tmp_path / "parts").mkdir()
+    write_parquet(frame, tmp_path / "parts", 2, 20)
+    points = pd.DataFrame({"x": [0.0, 0.1], "z": [0.5, 0.5]})
+    points.to_csv(tmp_path / "val.csv", index=False)
+    command = ("clean", tmp_path / "parts", *PLAIN, "--val", tmp_path / "val.csv")
+    done = run(*command, said="? x\n1\nq\n")
+    assert done.exit_code == 0, done.output
+    assert " rows in 2 files; 90 of them" not in done.stderr  # some were not gathered
+    assert "x ranges from 0 to 89" in done.stdout  # in all files
+    assert "A number of the list is a rough answer" in done.stdout
+    assert "x roughly 0 (rough answers are not written into the table)" in done.stdout
+    assert "1 hole is known only roughly, and not filled with what was chosen.\n" in done.stdout
+    assert not (tmp_path / "parts.cleaned").exists()
+    again = run(*command, said="u\nx=70\nq\n")
+    assert again.exit_code == 0, again.output
+    assert StreamedTable(tmp_path / "parts.cleaned", "y").row(60)["x"] == 70.0
 
 
 def test_mistakes(place: Path) -> None:

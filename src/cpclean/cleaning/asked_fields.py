@@ -127,7 +127,7 @@ def _hint(column: Column) -> str:
         return f"one of {_many(len(column.frequencies), 'value')} so far, or another"
     if column.kind in ("categorical", "boolean") or not column.n_observed:
         return NEEDS[column.kind]
-    ends = (column.shown(column.observed.min()), column.shown(column.observed.max()))
+    ends = (column.shown(column.least), column.shown(column.most))
     return f"{NEEDS[column.kind]}; so far from {in_words(ends[0])} to {in_words(ends[1])}"
 
 

@@ -191,7 +191,7 @@ def clean(
         filling = _Filling(fill, training.prior, spreadsheet)
         summary = _end(kept.session, opened, places, filling)
         if not as_json:
-            _tell(console, kept.session, summary)
+            _tell(console, kept.session, summary, many=many)
     _look_back(console, kept.session, summary, task, as_json)
 
 
@@ -382,7 +382,9 @@ def _write(opened: Opened, known: KnownCells, out: str, spreadsheet: bool) -> No
     write_bytes(content, out)
 
 
-def _tell(console: Console, session: CleaningSession, summary: dict[str, Any]) -> None:
+def _tell(
+    console: Console, session: CleaningSession, summary: dict[str, Any], *, many: bool
+) -> None:
     from rich.markup import escape
 
     from cpclean.analysis.certain_words import can_stop
@@ -402,9 +404,10 @@ def _tell(console: Console, session: CleaningSession, summary: dict[str, Any]) -
         nothing = "No hole is known exactly" if summary["log"] else "Nothing is answered"
         console.print(f"{nothing}, so no table is written.")
     if n_rough := summary["holes_known_roughly"]:
+        fills = "" if many else "; --fill likely fills them"
         console.print(
             f"{count(n_rough, 'hole')} {'is' if n_rough == 1 else 'are'} known only roughly, and "
-            "not filled with what was chosen; --fill likely fills them."
+            f"not filled with what was chosen{fills}."
         )
     if summary["log"] is not None:
         console.print(f"Answers: {escape(summary['log'])} (the same command continues from there)")

@@ -40,13 +40,11 @@ def described(column: Column) -> str:
         return f"{column.name} is true or false."
     if not column.n_observed:
         return f"{column.name} has no value in any row; it takes {NEEDS[column.kind]}."
-    import numpy as np
-
-    ends = np.quantile(column.observed, [0, 0.25, 0.5, 0.75, 1])
-    low, first, middle, third, high = (shown(column.shown(one)) for one in ends)
+    ends = (column.least, *column.quartiles, column.most)
+    low, first, third, high = (shown(column.shown(one)) for one in ends)
     return (
         f"{column.name} ranges from {low} to {high}; half of its values are between {first} and "
-        f"{third}, and the median is {middle}. It takes {NEEDS[column.kind]}."
+        f"{third}. It takes {NEEDS[column.kind]}."
     )
 
 
@@ -94,7 +92,7 @@ def unusual(column: Column, value: Any) -> str | None:
         return f"{shown(value)!r} is a new value of {column.name}{like}."
     if column.kind == "boolean" or not column.n_observed:
         return None
-    stored, low, high = column.stored(value), column.observed.min(), column.observed.max()
+    stored, low, high = column.stored(value), column.least, column.most
     if low <= stored <= high:
         return None
     ends = f"{shown(column.shown(low))} to {shown(column.shown(high))}"

@@ -29,6 +29,9 @@ from cpclean.errors import TableError, offenders
 
 KINDS = ("numeric", "categorical", "boolean", "date", "duration")
 
+_OF_TEXTS = ("n_distinct", "frequencies")
+_OF_NUMBERS = ("n_distinct", "least", "most", "mean", "quartiles")
+
 # A categorical column is called identifier-like when nearly every value is its own.
 _IDENTIFIER_SHARE = 0.9
 _MANY_CATEGORIES = 50
@@ -102,8 +105,20 @@ class Column:
         found : dict
             What `n_observed`, `least` and the others below return.
         """
-        column = replace(like, values=like.values[:0])
-        for name, value in found.items():
+        return replace(like, values=like.values[:0]).saying(found)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What all rows of the column say that some of them cannot."""
+        if not self.n_observed:
+            return {}
+        categorical = self.kind == "categorical"
+        return {name: getattr(self, name) for name in (_OF_TEXTS if categorical else _OF_NUMBERS)}
+
+    def saying(self, facts: Mapping[str, Any]) -> Column:
+        """The same rows, which say of themselves what is found in a larger column."""
+        column = replace(self)
+        for name, value in facts.items():
             object.__setattr__(column, name, value)
         return column
 

@@ -37,7 +37,7 @@ def _strange(column: Column, value: Any) -> str:
     if column.kind not in ("numeric", "date"):
         return ""
     stored, observed = float(column.stored(value)), column.observed
-    low, high = float(observed.min()), float(observed.max())
+    low, high = column.least, column.most
     if low <= stored <= high:
         return ""
     seen = f"so far they are from {in_words(column.shown(low))} to {in_words(column.shown(high))}"

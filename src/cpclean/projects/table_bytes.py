@@ -9,6 +9,7 @@ result, and repairs and priors of your own need not be installed: what they prop
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import asdict, fields, replace
 from typing import Any
 
@@ -49,7 +50,10 @@ def pack_table(table: IncompleteTable, into: Packer) -> Any:
             "index": pack_index(kind.index, into),
         },
         "rows_kept": into.array(table.rows_kept, "the rows"),
-        "columns": [_packed_column(column, into) for column in table.columns],
+        "columns": [
+            _packed_column(column, into) | (_packed_column_facts(column) if table.all_rows else {})
+            for column in table.columns
+        ],
         "holes": into.array(table.holes, "the holes"),
         "options": _packed_options(table.options, table.columns),
         "encoding": _packed_space(table.space, into),
@@ -106,8 +110,17 @@ def _packed_column(column: Column, into: Packer) -> Any:
     }
 
 
+def _packed_column_facts(column: Column) -> Any:
+    """What the rows at hand cannot say of the column, if they are some of many."""
+    where = f"column {column.name!r}"
+    facts = column.facts
+    if "frequencies" in facts:
+        facts["frequencies"] = [[packed(one, where), n] for one, n in facts["frequencies"].items()]
+    return {"facts": facts} if facts else {}
+
+
 def _unpacked_column(stored: Any, source: Unpacker) -> Column:
-    return Column(
+    column = Column(
         stored["name"],
         stored["kind"],
         source.array(stored["values"]),
@@ -116,6 +129,12 @@ def _unpacked_column(stored: Any, source: Unpacker) -> Column:
         stored["rounded"],
         unpacked_zone(stored["zone"]),
     )
+    facts = dict(stored.get("facts", {}))
+    if "frequencies" in facts:
+        facts["frequencies"] = Counter({unpacked(one): n for one, n in facts["frequencies"]})
+    if "quartiles" in facts:
+        facts["quartiles"] = tuple(facts["quartiles"])
+    return column.saying(facts) if facts else column
 
 
 def _packed_column_values(table: IncompleteTable) -> dict[str, Any]:

@@ -386,7 +386,9 @@ class StreamedTable:
             label=self.label,
             frame_kind=FrameKind("pyarrow", (*self.names, self.label)),
             rows_kept=rows.numbers,
-            columns=rows.columns,
+            columns=tuple(
+                own.saying(like.facts) for own, like in zip(rows.columns, self.columns, strict=True)
+            ),
             holes=holes,
             options=self.recipe.options(holes),
             space=self.space,
