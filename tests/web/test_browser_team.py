@@ -34,7 +34,7 @@ def test_two_browsers(team: Server, looking: Any, scheme: str, width: int) -> No
     page.fill("#who", name.lower())
     page.press("#who", "Enter")
     page.locator("[name=same]").wait_for()
-    assert f"“{name}” is in use in another browser: just now." in page.inner_text("#in-use")
+    assert f"“{name}” was used in another browser just now." in page.inner_text("#in-use")
     looker.look("name-in-use")
     page.click(f"text=Use “{name} (2)”")
     page.wait_for_url("**/question*")

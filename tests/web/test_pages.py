@@ -464,6 +464,14 @@ def test_rows_come_in_pages_that_keep_the_filter(tmp_path: Path) -> None:
         assert "page 2 of 3" in client.get(found[1].replace("&amp;", "&")).text
 
 
+def test_the_list_of_rows_says_in_which_order_they_are_asked(site: TestClient) -> None:
+    page = site.get("/rows").text
+    assert desk_of(site).project.settings.strategy == "roots"
+    assert "How many predictions it helps counts, too, for which is asked about first." in page
+    assert "100% of the most" in page
+    assert not re.search(r"\b0\.\d{3,}", page[page.index("<table") :]), "no statistics"
+
+
 def test_nobody_overrules_others_without_knowing(site: TestClient) -> None:
     row = single(site)
     mine = {**fields(site.get(f"/question?row={row}").text), "column-0": "age", "value-0": "50"}

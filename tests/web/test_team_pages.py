@@ -57,7 +57,7 @@ def test_a_name_that_another_browser_uses_is_warned_of(visitor: Any) -> None:
     other = visitor()
     response = post(other, "/name", who="anna", next="/rows")
     assert response.status_code == 409
-    assert "“Anna” is in use in another browser: just now." in response.text
+    assert "“Anna” was used in another browser just now." in response.text
     assert "Use “Anna (2)”" in response.text
     assert other.get("/question").status_code == 303, "nobody is named yet"
     again = post(other, "/name", who="anna", next="/rows", same="1")
@@ -98,9 +98,9 @@ def test_who_answered_on_another_server_is_warned_of_too(visitor: Any) -> None:
     desk.ready()
     assert post(client, "/name", who="Anna").status_code == 409
     desk.storage.lease([2], "Bob", 60)
-    assert "“Bob” is in use" not in post(client, "/name", who="bob").text, "that is old"
+    assert "“Bob” was used" not in post(client, "/name", who="bob").text, "that is old"
     desk.storage.lease([4], "Cem", 600)
-    assert "“Cem” is in use" in post(client, "/name", who="cem").text
+    assert "“Cem” was used" in post(client, "/name", who="cem").text
 
 
 def test_a_name_stays_text(visitor: Any) -> None:

@@ -44,10 +44,13 @@ def unit_of(name: str) -> str:
     --------
     >>> unit_of("CRP (mg/l)"), unit_of("crp_mg_l"), unit_of("weight_kg"), unit_of("body_mass_g")
     ('mg/l', 'mg/l', 'kg', 'g')
+    >>> unit_of("height [cm]"), unit_of("share (%)"), unit_of("x[0]"), unit_of("size (2)")
+    ('cm', '%', '', '')
     >>> unit_of("age_years"), unit_of("birth_year"), unit_of("kg"), unit_of("group_g")
     ('years', '', '', '')
     """
-    if found := _IN_BRACKETS.search(name):
+    found = _IN_BRACKETS.search(name)
+    if found and re.search(r"[^\W\d_]|[%°‰]", found[1]):  # x[0] and "size (2)" are counted
         return found[1]
     parts = [one.lower() for one in _PARTS.split(name) if one]
     if len(parts) > 2 and (two := "_".join(parts[-2:])) in _PAIRS:

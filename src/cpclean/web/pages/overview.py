@@ -20,7 +20,7 @@ from cpclean.web.pages.progress_picture import picture_of
 from cpclean.web.pages.rendering import Rendering, Visit, see
 
 SORTS: tuple[tuple[Sort, str], ...] = (
-    ("gain", "gain"),
+    ("gain", "help"),
     ("number", "row"),
     ("state", "state"),
     ("who", "who"),
@@ -97,6 +97,7 @@ class Overview:
                 "order": found.order}  # fmt: skip
         return self._rendering.page(
             visit.request, "rows.html", page="rows", rows=found, most=most, sorts=SORTS,
+            order_words=wording.order_of(visit.desk.project.settings.strategy),
             states=[(one, one) for one in STATES],
             link=lambda page: "/rows?" + urlencode({**kept, "page": page}),
         )  # fmt: skip
@@ -112,6 +113,7 @@ class Overview:
             formats=FORMATS if files is None else OF_FILES,
             n_files=0 if files is None else len(files.short_names),
             filled=visit.desk.words_about_filled(), known=visit.desk.words_about_known(),
+            n_gold=visit.desk.n_gold,
             for_terminal=visit.desk.project.journal_belongs["repairs"] is not None,
         )  # fmt: skip
 

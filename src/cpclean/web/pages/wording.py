@@ -77,11 +77,24 @@ def _minutes(taken: float) -> str:
     return f"{taken / 60:.0f} min"
 
 
-def gain(value: float | None) -> str:
-    """The gain of a row; nothing where there is none."""
-    if not value or value <= 0:
-        return "–"
-    return f"{value:.4f}" if value >= 0.0001 else "<0.0001"
+def share_of(value: float, most: float) -> str:
+    """How much one row helps beside the one that helps most, for those who see no bar.
+
+    >>> share_of(0.0015, 0.003)
+    '50% of the most'
+    """
+    return f"{100 * value / most:.0f}% of the most"
+
+
+def order_of(strategy: str) -> str:
+    """In which order rows are asked about."""
+    if strategy in ("cpclean", "cells"):
+        return "The row that helps most is asked about first."
+    if strategy == "random":
+        return "But questions come in random order."
+    if strategy == "cost":
+        return "What a row costs counts, too, for which is asked about first."
+    return "How many predictions it helps counts, too, for which is asked about first."
 
 
 def size(n_bytes: int) -> str:
@@ -153,8 +166,9 @@ def add_words(templates: jinja2.Environment) -> None:
     """Give the templates these words as filters."""
     templates.filters |= {
         "percent": percent, "takes": takes, "estimate": estimate, "seconds": seconds,
-        "gain": gain, "size": size, "people": people, "answer": answer, "listed": _all_listed,
-        "completions": completions_words, "sentence": sentence, "left": left, "ago": ago,
+        "share_of": share_of, "size": size, "people": people, "answer": answer,
+        "listed": _all_listed, "completions": completions_words, "sentence": sentence, "left": left,
+        "ago": ago,
     }  # fmt: skip
 
 
