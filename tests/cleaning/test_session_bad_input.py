@@ -192,14 +192,14 @@ def test_ctrl_c_while_points_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> N
     """It is heard when the look is over, and the answer has not been given."""
     rows = [[[0.0], [5.0]], [[1.0], [7.0]], [[6.0]], [[3.0], [4.0]]]
     session = CleaningSession(IncompleteDataset(rows, ["a", "b", "b", "a"]), [[0.0], [4.0]], 1)
-    before, look_at, looks = seen(session), board.look_at, []
+    before, look_at, looks = seen(session), board.look_few, []
 
     def interrupted(*args: Any, **named: Any) -> Any:
         signal.raise_signal(signal.SIGINT)
         looks.append(look_at(*args, **named))
         return looks[-1]
 
-    monkeypatch.setattr(board, "look_at", interrupted)
+    monkeypatch.setattr(board, "look_few", interrupted)
     with pytest.raises(KeyboardInterrupt):
         session.tell(0, 0)
     assert len(looks) == 1

@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cpclean.cleaning.basis import Basis, Cells
-from cpclean.cleaning.footing import errors_at, look_at, near_at, possible_at, shares_at
+from cpclean.cleaning.footing import errors_at, look_at, look_few, near_at, possible_at, shares_at
 from cpclean.cleaning.gathered import Gathered
 from cpclean.cleaning.ground import Features, Ground, KnownRow, known_row
 from cpclean.cleaning.kept_query import KeptQuery
@@ -467,11 +467,13 @@ class Board:
         """Find out again what there is to know about some vectors."""
         if not len(vectors):
             return
-        work = partial(self._over, look_at, self._basis, vectors, hands=hands)
-        few = hands is None and len(vectors) <= min(_FEW, _BRIEF // self._kept.data.n_rows)
-        brief = few and not self._hands.sends_away(len(vectors))
-        facts = self._facts.seen(vectors, at_once(work) if brief else work())
-        self._facts = facts
+        query, size = self._kept.query, len(vectors)
+        few = size <= min(_FEW, query.points_at_once, _BRIEF // query.data.n_rows)
+        if hands is None and few and not self._hands.sends_away(size):
+            looks = at_once(partial(look_few, self._basis.footing, vectors))
+        else:
+            looks = self._over(look_at, self._basis, vectors, hands=hands)
+        self._facts = facts = self._facts.seen(vectors, looks)
         if self.level is not None:
             self._basis = self._basis.with_halves()
             open_ = vectors[~facts.certain[vectors]]

@@ -20,7 +20,7 @@ from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.rows import Floats
 from cpclean.queries.cell_gains import CellIndex, Span, changed_index
 from cpclean.queries.certain import possible_in_block
-from cpclean.queries.look import Look, look
+from cpclean.queries.look import Look, look, look_at_few
 from cpclean.queries.query import Near, Query
 
 Bools = npt.NDArray[np.bool_]
@@ -87,8 +87,13 @@ def with_halves(footing: Footing, _: None = None) -> Footing:
 
 def look_at(footing: Footing, vectors: Ints, n_jobs: int | None = None) -> list[Look]:
     """What there is to know about some vectors, block by block."""
+    return look(_about(footing.kept, vectors), footing.index, Hands(n_jobs))
+
+
+def look_few(footing: Footing, vectors: Ints) -> list[Look]:
+    """The same of a few vectors, in this thread."""
     query = footing.kept.query
-    return look(query, footing.index, Hands(n_jobs), query.vectors[vectors])
+    return look_at_few(query, footing.index, query.vectors[vectors])
 
 
 def possible_at(footing: Footing, vectors: Ints, n_jobs: int | None = None) -> list[Bools]:

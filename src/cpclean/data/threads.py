@@ -41,7 +41,6 @@ _OTHERS = [
     if hasattr(signal, name)
 ]
 _SIGINT = int(signal.SIGINT)
-_held_back = False  # whether a Ctrl-C waits; the main thread alone writes it
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -77,8 +76,6 @@ def in_threads(
     """
     watch()
     given = list(pieces)
-    if _held_back and n_jobs is None and _in_main_thread():
-        return list(map(work, given))
     threads = min(n_threads(n_jobs), len(given))
     if not given or (threads <= 1 and not _in_main_thread()):
         return list(map(work, given))
@@ -95,22 +92,22 @@ def in_threads(
 
 
 def at_once(work: Callable[[], Result]) -> Result:
-    """The result of brief work, of which this thread does all that is in `in_threads`.
+    """The result of brief compiled work, done in this thread if that is safe.
 
     In the main thread, a Ctrl-C waits until the work is over, and is heard then. Where it is not
-    heard in Python, or handlers of other signals might raise something, nothing is different.
+    heard in Python, or handlers of other signals might raise something, another thread works.
 
     Examples
     --------
-    >>> at_once(lambda: in_threads(abs, [-3, 2, -1]))
-    [3, 2, 1]
+    >>> at_once(lambda: abs(-3))
+    3
     """
-    global _held_back
-    if _held_back or not _in_main_thread():
+    watch()
+    if not _in_main_thread():
         return work()
     before = _signal.getsignal(_SIGINT)
     if not callable(before) or any(map(callable, map(_signal.getsignal, _OTHERS))):
-        return work()
+        return in_threads(lambda _: work(), [None])[0]
     heard: list[Any] = []
 
     def wait(number: int, frame: Any) -> None:
@@ -118,10 +115,8 @@ def at_once(work: Callable[[], Result]) -> Result:
 
     _signal.signal(_SIGINT, wait)
     try:
-        _held_back = True
         return work()
     finally:
-        _held_back = False
         _signal.signal(_SIGINT, before)
         if heard:
             before(*heard)

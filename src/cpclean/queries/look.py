@@ -44,18 +44,18 @@ class Look(NamedTuple):
     exact: bool = True
 
 
-def look(
-    query: Query,
-    index: CellIndex | None = None,
-    hands: Hands = HERE,
-    vectors: Vectors | None = None,
-) -> list[Look]:
-    """Look at all points, block by block, or at others than those of the query.
-
-    With an index of cells, gains are those of cells.
-    """
+def look(query: Query, index: CellIndex | None = None, hands: Hands = HERE) -> list[Look]:
+    """Look at all points, block by block; with an index of cells, gains are those of cells."""
     answer = partial(_look_at_block, index=index)
-    return query.over_blocks(answer, hands, want_near=not query.finds_rows, vectors=vectors)
+    return query.over_blocks(answer, hands, want_near=not query.finds_rows)
+
+
+def look_at_few(query: Query, index: CellIndex | None, vectors: Vectors) -> list[Look]:
+    """The same of no more than a block of vectors, in this thread."""
+    block = query.measured(vectors)
+    if query.finds_rows:
+        return [_look_at_block(query, block, None, index)]
+    return query.answered(partial(_look_at_block, index=index), block)
 
 
 def _look_at_block(

@@ -113,7 +113,7 @@ class PlainQuery(Query):
         self, points: Floats, near: Near | None, slack: float, want_rank: bool
     ) -> tuple[Positions, Floats | None]:
         near = self.all_near(points) if near is None else near
-        sizes = self.spans[near.rows, SIZE] if self.metric == COSINE else np.zeros(0, np.int64)
+        most = int(self.spans[near.rows, SIZE].max(initial=1)) if self.metric == COSINE else 1
         found = _order.positions(
             self.rows.candidates,
             self._sparse,
@@ -124,7 +124,7 @@ class PlainQuery(Query):
             near.bound,
             near.reach,
             self.n_neighbors,
-            np.empty(int(sizes.max(initial=1))),
+            np.empty(most),
             slack,
             want_rank,
         )

@@ -171,19 +171,16 @@ class Query(ABC):
         hands: Hands = HERE,
         *,
         want_near: bool = True,
-        vectors: Vectors | None = None,
     ) -> list[Result]:
         """Answer block by block, in order; the blocks do not depend on who answers.
 
-        An answer that does not want near rows gets None for them. By default the answers are about
-        the vectors of the question; it may be asked about others.
+        An answer that does not want near rows gets None for them.
         """
-        size, asked = self.points_at_once, self.vectors if vectors is None else vectors
-        if hands.sends_away(len(asked)):
+        size = self.points_at_once
+        if hands.sends_away(len(self.vectors)):
             elsewhere = partial(_answers_at, answer=answer, want_near=want_near)
-            return hands.over(elsewhere, Held.of(self.without_points()), (asked,), size)
-        few = 0 < len(asked) <= size
-        pieces = [asked] if few else [asked[at : at + size] for at in range(0, len(asked), size)]
+            return hands.over(elsewhere, Held.of(self.without_points()), (self.vectors,), size)
+        pieces = [self.vectors[at : at + size] for at in range(0, len(self.vectors), size)]
 
         def work(piece: Vectors) -> list[Result]:
             block = self.measured(piece)
