@@ -1,5 +1,6 @@
 """Who is let in, and with what: every way in that should be closed is."""
 
+import asyncio
 import json
 import re
 import time
@@ -337,3 +338,27 @@ def test_whoever_tries_many_wrong_tokens_has_to_wait():
         assert client.get("/setup", headers=inside).status_code == 200  # those inside go on
         now[0] = 61.0
         assert client.get("/", params={"token": TOKEN}).status_code == 303
+
+
+@pytest.mark.parametrize("kind", ["application/json", "application/x-www-form-urlencoded"])
+def test_whoever_goes_away_in_the_middle_is_no_failure_of_the_server(app, browser, kind):
+    """Before, each of them left a traceback of sixty lines in the server's log."""
+    cookie = "; ".join(f"{one.name}={one.value}" for one in browser.cookies.jar)
+    headers = {"host": "127.0.0.1:8421", "content-type": kind, "content-length": "500"}
+    headers |= {"cookie": cookie} if "form" in kind else {"authorization": f"Bearer {TOKEN}"}
+    scope = {
+        "type": "http", "method": "POST", "scheme": "http", "query_string": b"", "root_path": "",
+        "path": "/answer" if "form" in kind else "/api/answer", "http_version": "1.1",
+        "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+        "client": ("127.0.0.1", 5000), "server": ("127.0.0.1", 8421), "raw_path": b"",
+    }  # fmt: skip
+    coming = [{"type": "http.request", "body": b'{"who"', "more_body": True}]
+
+    async def receive():
+        return coming.pop(0) if coming else {"type": "http.disconnect"}
+
+    async def send(message):
+        """Nobody reads it."""
+
+    asyncio.run(app(scope, receive, send))
+    assert app.state.cpclean.storage.events() == []

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -72,6 +72,8 @@ class Guard:
                 return
         except TooLargeError as problem:
             refused = refusal(scope, 413, str(problem))
+        except ClientDisconnect:
+            return  # before all of it had come: nobody is there to be answered
         await refused(scope, receive, send)
 
     async def _refused(self, scope: Scope, body: BoundedBody) -> Response | None:
