@@ -1,6 +1,7 @@
 """Everything that can be asked, asked of two processes: bit for bit what one process says."""
 
 import socket
+import threading
 import time
 from contextlib import contextmanager
 from random import Random
@@ -306,6 +307,24 @@ def test_something_else_at_the_address(monkeypatch):
         with pytest.raises(ClusterError, match=f"no Dask scheduler answers at '{address}'"):
             connected(address, seconds=0.5)
         assert time.monotonic() - begun < 20.0  # on a busy machine; it used to wait for ever
+
+
+def test_a_web_server_at_the_address():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+
+        def answer():
+            while True:
+                try:
+                    call, _ = server.accept()
+                except OSError:  # closed
+                    return
+                call.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+
+        thread = threading.Thread(target=answer, daemon=True)
+        thread.start()
+        with pytest.raises(ClusterError, match=f"no Dask scheduler answers at '{address}'"):
+            connected(address, seconds=0.5)
 
 
 @pytest.mark.slow

@@ -76,6 +76,8 @@ def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
     assert list((tmp_path / "out").iterdir()) == []
     with pytest.raises(TableError, match="must be in another folder than the original"):
         write_files(table.files, table.columns, KNOWN, tmp_path)
+    with pytest.raises(TableError, match=r"need a folder; .*part-0.parquet' is a file"):
+        write_files(table.files, table.columns, KNOWN, file)
     write_files(table.files, table.columns, KNOWN, tmp_path / "out")
     with pytest.raises(TableError, match="is there already"):
         write_files(table.files, table.columns, KNOWN, tmp_path / "out")

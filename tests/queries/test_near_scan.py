@@ -128,6 +128,16 @@ def test_pieces_can_be_scanned_anywhere_in_any_order(tmp_path: Path) -> None:
     assert len(first.rows.numbers) < streamed.pieces[0].n_rows
 
 
+def test_no_points_have_no_answers(tmp_path: Path) -> None:
+    streamed, table = tables({"k": 3}, 4, tmp_path, 40)
+    none = as_arrow(mixed_frame(6, 2).drop(columns="y")).slice(0, 0)
+    for query in PLAIN:
+        assert np.array_equal(query(streamed, none), query(table, none)), query.__name__
+    assert gather(streamed, none, 2).n_rows == 2
+    with pytest.raises(QueryError, match="gather finds rows of a StreamedTable; got Incomplete"):
+        gather(table, none)  # type: ignore[arg-type]
+
+
 def test_conditional_shares_of_gathered_rows(tmp_path: Path) -> None:
     streamed, table = tables({"k": 3}, 3, tmp_path, 80)
     asked = as_arrow(mixed_frame(6, 1, holes=0.0).drop(columns="y"))

@@ -141,6 +141,8 @@ def zipped(known: KnownOfFiles) -> Iterator[bytes]:
 
 
 def _targets(files: TableFiles, folder: Path, over: bool) -> list[Path]:
+    if folder.exists() and not folder.is_dir():
+        raise TableError(f"the cleaned files need a folder; {str(folder)!r} is a file.")
     targets = [folder / name for name in files.short_names]
     # By whatever name, also that of a link: what is read must not be written to.
     originals = {Path(file).resolve() for file in files.source.files}

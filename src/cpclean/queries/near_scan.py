@@ -211,6 +211,12 @@ def gather(
     ([1, 3], [True])
     >>> folder.cleanup()
     """
+    if not isinstance(table, StreamedTable):
+        raise QueryError(
+            f"gather finds rows of a StreamedTable; got {type(table).__name__}.",
+            "The rows of a table in memory are at hand: ask about it as it is.",
+            field="table",
+        )
     points = X if isinstance(X, Points) else table.points(X)
     model = checked_model(table, n_neighbors, metric)
     found = scanned(table, points, model, spare, n_jobs, progress, cluster)
@@ -304,6 +310,8 @@ def _near(
     data = recipe.dataset(rows)
     if model.n_neighbors >= data.n_rows:
         return rows
+    if not points.n_points:  # any rows will do
+        return rows.take(np.arange(model.n_neighbors))
     places: Ints = near_rows(data, points, model, n_jobs)
     return rows.take(places)
 
