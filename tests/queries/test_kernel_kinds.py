@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numba
@@ -114,3 +117,33 @@ def test_parts_are_compiled_into_kernels() -> None:
     assert "_room" in compiled
     with pytest.raises(KeyError, match="_room is a part of kernels, and only they can call it"):
         _room(3)
+
+
+ASKED = """
+import sys
+import numba
+import numpy as np
+numba.__version__ = sys.argv[1] or numba.__version__
+from cpclean import IncompleteDataset, is_certain, possible_labels
+rng = np.random.default_rng(0)
+rows = [rng.integers(0, 4, size=(1 + at % 3, 3)) / 2 for at in range(30)]
+data, points = IncompleteDataset(rows, np.arange(30) % 2), rng.integers(0, 4, size=(6, 3)) / 2
+for asked in (is_certain, possible_labels):
+    print(np.asarray(asked(data, points), dtype=float).tobytes().hex())
+print("cpclean.queries.kernel_compiler" in sys.modules)
+"""
+
+
+@pytest.mark.slow
+def test_another_version_of_numba_compiles_in_its_own_way(tmp_path: Path) -> None:
+    answers = {}
+    for version in ("", "0.60.0", "1.2.0rc1"):
+        done = subprocess.run(
+            [sys.executable, "-c", ASKED, version],
+            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "other")} if version else None,
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        *answers[version], known = done.stdout.split()
+        assert known == str(not version)
+    assert answers[""] == answers["0.60.0"] == answers["1.2.0rc1"]
