@@ -19,6 +19,7 @@ SHARED_KERNELS = (
     "kernel_kinds.py",
     "_terms.py",
     "_alike.py",
+    "_bits.py",
     "_squares.py",
     "_leaf_lists.py",
     "_minmax.py",

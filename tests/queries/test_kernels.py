@@ -40,7 +40,7 @@ def near_rows(query: Query, n_neighbors: int, limit: int = 10**9) -> Near:
     assert isinstance(query, PlainQuery)
     columns = _near.by_product(query.metric, query.vectors, query.data.n_features)
     found = _near.near_rows(
-        query.rows, query.kernel_metric, query.vectors, columns, None, n_neighbors, limit
+        query.rows, query.kernel_metric, query.vectors, columns, None, None, n_neighbors, limit
     )
     return Near(*found)
 

@@ -27,7 +27,7 @@ def near_rows(rows: Rows, metric: int, X: np.ndarray, k: int) -> tuple[np.ndarra
     plan = _alike.alike(metric, X)
     columns = _near.by_product(metric, X, rows.base.shape[1]) if plan is None else None
     other = None if metric == EUCLIDEAN else metric
-    found: tuple[np.ndarray, ...] = NEAR_ROWS(rows, other, X, columns, plan, k, 10**9)
+    found: tuple[np.ndarray, ...] = NEAR_ROWS(rows, other, X, columns, plan, None, k, 10**9)
     return found
 
 

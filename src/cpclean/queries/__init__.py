@@ -21,7 +21,8 @@
     _race_tree, _race_walk     two ways to what _race says: for few votes, and for many
     _leaf_order, _leaf_lists   kernels of leaves: positions; lists, and what several of these need
     _put_row, _looking         what differs in one row; what is between the kernels of a look
-    _alike, _squares           sums that completions share; bounds of squares; compiled into _near
+    _alike, _bits, _squares    shared sums, columns of two values, bounds of squares;
+                               all compiled into _near
     kernel_kinds               kernels, and parts of them
     kernel_compiler            how they are compiled
     _terms                     what distances are sums of, compiled into several of these

@@ -12,7 +12,8 @@ Rows stand in blocks of neighbours (`blocks`), and a block has a box around its 
 2. *Rows.* Look through every block that does not begin beyond the reach found so far; the reach
    falls with every row that ends nearer. Where distance is Euclidean, quicker sums first show which
    rows may be within reach of several points, and the sums that decide are taken of these alone:
-   shared ones if the points are alike (`_alike`), else a product of matrices in single precision.
+   bits if columns have two values each (`_bits`), shared ones if the points are alike (`_alike`),
+   else a product of matrices in single precision.
 3. *Sift* the rows found by the final reach, and bring each point's rows into ascending order.
 
 Cost: O(N d) per point at worst, for N rows and d features; the blocks passed over cost a 256th.
@@ -59,6 +60,7 @@ import numpy as np
 
 from cpclean.data.rows import Floats
 from cpclean.queries._alike import add_up, begin_sums, list_within, most_of_sum, room_for_sums
+from cpclean.queries._bits import begin_by_bits, first_reach, list_alike
 from cpclean.queries._squares import bound_few, bound_squares
 from cpclean.queries._terms import cosine_order
 from cpclean.queries.kernel_arrays import (
@@ -362,12 +364,15 @@ def _keep(p, near, far, row, count, heap, ending, found, n_found):
 
 
 @part
-def _begin_blocks(rows, metric, X, start, count, begins, ends):
+def _begin_blocks(rows, metric, X, bits, start, count, begins, ends):
     """Where some blocks begin for every point, and, as scratch, where they end."""
     low, high = rows.block_boxes.low, rows.block_boxes.high
     for p in range(X.shape[0]):
         if metric is not None:
             _bound(rows, rows.block_boxes, metric, X[p], start, start + count, begins[p], ends)
+            continue
+        if bits is not None:
+            begin_by_bits(bits, p, start, count, begins[p])
             continue
         for block in range(count):
             begins[p, block] = 0.0
@@ -389,11 +394,11 @@ def by_product(metric: int, X: Floats, n_features: int) -> Floats | None:
 
 
 @kernel
-def near_rows(rows, metric, X, columns, plan, n_neighbors, limit):
+def near_rows(rows, metric, X, columns, plan, bits, n_neighbors, limit):
     """Rows that can be among the nearest, for every point of a block.
 
-    metric is None for the Euclidean, columns are `by_product` and plan is `_alike.alike`: where
-    one of these is None, what only others need is not compiled. Gives up,
+    metric is None for the Euclidean, columns are `by_product`, plan is `_alike.alike` and bits are
+    `_bits.compared`: where one of these is None, what only others need is not compiled. Gives up,
     with ptr empty, when several points together have more than `limit` rows.
 
     Returns (ptr, near, bound, reach): point p has rows near[ptr[p]:ptr[p+1]], in ascending order,
@@ -433,6 +438,8 @@ def near_rows(rows, metric, X, columns, plan, n_neighbors, limit):
         sums = np.empty((4, BLOCK), np.float32)
     if plan is not None:
         partial = room_for_sums(n_features)
+    if bits is not None:
+        differing = np.empty(BLOCK, np.int64)
     # Step 1: every point's nearest block, for a first reach.
     nearest = np.empty(n_points, np.int64)  # -1 where distances are given: no block is passed over
     least = np.empty(n_points)
@@ -444,7 +451,7 @@ def near_rows(rows, metric, X, columns, plan, n_neighbors, limit):
     if metric is None or metric != PRECOMPUTED:
         for start in range(0, n_blocks, at_once):
             count = min(at_once, n_blocks - start)
-            _begin_blocks(rows, metric, X, start, count, begins, ends)
+            _begin_blocks(rows, metric, X, bits, start, count, begins, ends)
             for p in range(n_points):
                 for block in range(count):
                     if begins[p, block] < least[p] or nearest[p] < 0:
@@ -461,7 +468,7 @@ def near_rows(rows, metric, X, columns, plan, n_neighbors, limit):
             block = turn
             if block % at_once == 0 and n_blocks > at_once and nearest[0] >= 0:
                 count = min(at_once, n_blocks - block)
-                _begin_blocks(rows, metric, X, block, count, begins, ends)
+                _begin_blocks(rows, metric, X, bits, block, count, begins, ends)
             for p in range(n_points):
                 active[n_active] = p
                 n_active += begins[p, block % at_once] <= nearest_ends[p, 0] and block != nearest[p]
@@ -511,6 +518,12 @@ def near_rows(rows, metric, X, columns, plan, n_neighbors, limit):
                     most = most_of_sum(top, n_features)
                     n_few = list_within(partial, partial.shape[0] - 1, most, n_summed, start,
                                          count // _FEW_ALIKE, row)  # fmt: skip
+            if bits is not None:
+                within = top
+                if within == np.inf:
+                    within = first_reach(bits, p, start, count, n_neighbors, differing)
+                room = count // _FEW_ALIKE
+                n_few = list_alike(bits, p, within, start, count, room, differing, row)
             if n_few == 0:
                 continue
             if n_few > 0:

@@ -14,7 +14,7 @@ from cpclean.data.incomplete import IncompleteDataset, Ints
 from cpclean.data.rows import Floats, StoredRow, boxed
 from cpclean.data.threads import in_threads
 from cpclean.errors import QueryError
-from cpclean.queries import _alike, _extremes, _near, _order, _put_row
+from cpclean.queries import _alike, _bits, _extremes, _near, _order, _put_row
 from cpclean.queries.kernel_arrays import (
     COSINE,
     EUCLIDEAN,
@@ -92,9 +92,11 @@ class PlainQuery(Query):
         return max(1, min(most, BLOCK_BYTES // (8 * self.data.n_candidates)))
 
     def near(self, points: Floats, limit: int) -> Near | None:
-        plan = _alike.alike(self.metric, points)
-        columns = None
-        if plan is None:
+        bits = _bits.compared(self.prepared.bits, points) if self.metric == EUCLIDEAN else None
+        plan = columns = None
+        if bits is None:
+            plan = _alike.alike(self.metric, points)
+        if bits is None and plan is None:
             columns = _near.by_product(self.metric, points, self.data.n_features)
         found = Near(
             *_near.near_rows(
@@ -103,6 +105,7 @@ class PlainQuery(Query):
                 points,
                 columns,
                 plan,
+                bits,
                 self.n_neighbors,
                 limit,
             )

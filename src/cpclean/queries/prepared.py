@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from cpclean.data.row_arrays import RowArrays, distinct, runs, starts_of
 from cpclean.data.rows import Bools, Floats, box
 from cpclean.data.whole_facts import WholeFacts
 from cpclean.queries import _put_row
+from cpclean.queries._bits import Bits, bits_of
 from cpclean.queries.blocks import in_blocks
 from cpclean.queries.kernel_arrays import (
     ASCENDING,
@@ -51,6 +53,14 @@ class Prepared:
     largest: float  # of all values, without sign
     smallest: float  # of all values that are not zero, known or not, without sign
     rarest: float  # a lower bound on the prior of any candidate
+
+    @cached_property
+    def bits(self) -> Bits | None:
+        """The rows as bits, if each column has two values: one pass over them, when first asked."""
+        return bits_of(self.rows.boxes, self.rows.block_boxes)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: one for name, one in self.__dict__.items() if name != "bits"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
