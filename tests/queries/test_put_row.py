@@ -12,6 +12,7 @@ from cpclean.queries.plain_query import PlainQuery
 from cpclean.queries.query import Query
 
 
+@pytest.mark.nojit
 @pytest.mark.parametrize("seed", range(10))
 def test_points_that_a_row_touches_are_those_of_the_bounds(seed: int) -> None:
     rng = np.random.default_rng(seed)
