@@ -187,7 +187,7 @@ def test_a_category_called_other_is_told_from_all_others(tmp_path: Path) -> None
     (tmp_path / "given.csv").write_text("home,b,y\n" + rows)
     draft = Draft("1", "given.csv", tmp_path / "given.csv")
     (home,) = (one for one in look(draft, SetupForm(label="y")).columns if one.name == "home")
-    assert home.candidates == "owner, other, parents, rent and (other)"
+    assert home.candidates == "owner, other, parents, rent and any other"
 
 
 def test_categories_can_be_candidates(tmp_path: Path) -> None:

@@ -277,7 +277,7 @@ def test_one_server_for_two_projects(chromium, folder):
         page.goto(f"{server.url}/p/b/export")
         assert page.locator("h1").inner_text() == "This is for the owner"
         page.goto(server.url)
-        page.wait_for_selector("text=2 rows cleaned so far by 2 people")
+        page.wait_for_selector("text=2 rows cleaned so far; 2 people have answered")
         for path, name in (("/", "start"), ("/p/b/export", "owners")):
             page.goto(server.url + path)
             for scheme, width in (("light", 1280), ("dark", 390)):

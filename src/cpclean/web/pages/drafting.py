@@ -11,7 +11,7 @@ import numpy as np
 
 from cpclean.analysis.words import listed
 from cpclean.cleaning.settings import usual_gains_by, usual_strategy
-from cpclean.data.columns import Column
+from cpclean.data.columns import OTHER, Column
 from cpclean.data.decisions import DOUBTS, IGNORED
 from cpclean.data.domains import plain_frame
 from cpclean.data.frames import columns_from
@@ -190,7 +190,8 @@ def _candidates(column: Column) -> str:
     values = [column.shown(one) for one in default_values(column)]
     if column.kind == "date" and _are_days(column):
         values = [one.date() if isinstance(one, datetime) else one for one in values]
-    return listed([text_of(one, column) for one in values], 8)
+    texts = ["any other" if one is OTHER else text_of(one, column) for one in values]
+    return listed(texts, 8)
 
 
 def _are_days(column: Column) -> bool:
