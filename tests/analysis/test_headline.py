@@ -22,8 +22,11 @@ def told(n_certain: int, n_sure: int, n_open: int, own: int = 0) -> str:
      "them."),
     ((476, 8, 22), "The holes hardly matter for these predictions: about nine in ten (476 of "
      "506, 94.1%) are the same, whatever is in them; 8 more are 95% sure, 22 are open."),
-    ((60, 18, 2), "The holes matter little for these predictions: about three in four (60 of 80, "
-     "75.0%) are the same, whatever is in them; 18 more are 95% sure, 2 are open."),
+    ((60, 18, 2), "The holes matter little for these predictions: nearly all (78 of 80, 97.5%) "
+     "are the same, whatever is in them, or 95% sure: 60 are the same, 18 are 95% sure, 2 are "
+     "open."),
+    ((1, 60, 0), "The holes matter little for these predictions: all (61 of 61, 100%) are the "
+     "same, whatever is in them, or 95% sure: 1 is the same, 60 are 95% sure."),
     ((289, 84, 55), "The holes matter for many of these predictions: about two in three (289 of "
      "428, 67.5%) are the same, whatever is in them; 84 more are 95% sure, 55 are open."),
     ((19, 0, 61), "The holes matter for most of these predictions: about one in four (19 of 80, "
@@ -43,6 +46,8 @@ def test_what_only_a_rows_own_holes_leave_open_is_told():
     assert "1 is open, only because of its own holes, which no answer" in told(5, 0, 1, own=1)
     assert "2 are open, both only because of their own holes" in told(5, 0, 2, own=2)
     assert "3 are open, all of them only because of their own" in told(5, 0, 3, own=3)
+    end = "2 are open, both only because of their own holes, which no answer about a training row"
+    assert end in told(60, 18, 2, own=2)
     assert "3 are open, 1 of them only because of its own holes" in told(5, 0, 3, own=1)
 
 

@@ -47,6 +47,11 @@ def test_nobody_answers_for_a_table_that_no_model_can_use(boosting: float, answe
     assert said is not None
     assert ("give these 4 answers" in said) == answers
     assert ("no model here does better than always predicting the most" in said) != answers
+    certain = replace(FACTS, accuracy=0.5, certain=50, settled=50, open=0)
+    learns = next_step(certain, [DECIDES], beside=others)
+    assert learns is not None
+    assert ("or use gradient boosting, which says more about the label" in learns) == answers
+    assert learns.endswith("no answer can do that.")
     useful = next_step(FACTS, [DECIDES], beside=others)  # where cpclean itself is right
     assert useful is not None
     assert "give these 4 answers" in useful

@@ -10,6 +10,7 @@ from analysis.samples import random_table
 
 from cpclean import CleaningSession, CPCleanError, IncompleteDataset, is_certain
 from cpclean.analysis.advice import advice
+from cpclean.analysis.beside import BOOSTING
 from cpclean.analysis.column_effects import ColumnEffect
 from cpclean.analysis.summary import summary, worlds_text
 
@@ -146,4 +147,10 @@ def test_advice_about_accuracy():
     assert "as long as it has its holes, the table says little about the label" in text
     certain = told(accuracy=0.4, majority=0.8)
     assert "whatever the holes hold, the table says little about the label" in certain
+    others = {BOOSTING: 0.9}
+    text = "\n".join(advice(replace(FACTS, accuracy=0.5, points=200), (), others))
+    assert "it hardly uses what the table says about the label, and another model does." in text
+    assert "the table says little" not in text
+    text = "\n".join(advice(replace(FACTS, accuracy=0.5, points=20), (), {BOOSTING: 0.6}))
+    assert "the table says little about the label" in text, "0.6 may be chance"
     assert "right for" not in told(accuracy=None, majority=None)

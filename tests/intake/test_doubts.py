@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from cpclean.data.column_reading import column_from_objects
-from cpclean.intake.doubts import doubts
+from cpclean.intake.doubts import doubts, gathered
 from cpclean.intake.misspelt import misspelt
+from cpclean.intake.notes import Note
 from cpclean.intake.sentences import said
 
 RNG = np.random.default_rng(0)
@@ -167,3 +168,16 @@ def test_behind_one_number_that_stands_for_nothing_there_may_be_another() -> Non
     assert [told.split()[3] for told in about([*WEIGHTS, -99, -99, -999])] == ["-999", "-99"]
     days = [f"2024-01-{1 + n % 28:02}" for n in range(60)]
     assert "holds 1900-01-01 1 time;" in about([*days, "1900-01-01"], kind="date")[0]
+
+
+def test_many_columns_of_which_the_same_is_said_are_named_in_one_note() -> None:
+    about = {"label": "yes", "own": "40%", "rest": "10%"}
+    some = [Note("holes_of_labels", name, values=about) for name in "abcdef"]
+    telling = [Note("holes_tell_label", name, values=about) for name in ("x", "my y", "z")]
+    other = Note("free_text", "t", values={"distinct": 40})
+    words = [said(one, "terminal") for one in gathered([*telling, *some, other])]
+    assert len(words) == 3
+    assert words[0].startswith("3 columns say the label by being missing: 'x', 'my y', 'z'; 'x' in")
+    assert words[0].endswith("leave them out: --drop x --drop 'my y' --drop z.")
+    assert "labels than with others: 'a', 'b', 'c', 'd', 'e' and 1 more; 'a' in 40%" in words[1]
+    assert gathered([*telling[:2], *some[:2], other]) == [*telling[:2], *some[:2], other]

@@ -22,7 +22,7 @@ each_code = pytest.mark.parametrize("code", SAYINGS)
 # A value for everything that a sentence may mention.
 VALUES = {
     "bare": "?", "category": "a=categorical", "cell": "a=-999", "near": "", "where": "",
-    "lines": "", "mostly": "", "words": "", "sample": "4 of 5 rows to predict",
+    "lines": "", "mostly": "", "words": "", "drops": "--drop a", "sample": "4 of 5 rows to predict",
     "own": 0.4, "rest": 0.1,
     "what": "'5 m' (row 3) is read as 5", "count": 2, "distinct": 60, "draws": 64,
     "error": "about 0.01",

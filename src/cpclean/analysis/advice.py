@@ -40,7 +40,7 @@ def advice(
     beside : dict from name to accuracy, optional
         Of other models on the same rows, as `accuracies_beside` finds them.
     """
-    said = [*_about_certainty(facts, effects), *_about_accuracy(facts)]
+    said = [*_about_certainty(facts, effects), *_about_accuracy(facts, beside or {})]
     return [*said, *_about_others(facts, beside or {})]
 
 
@@ -179,7 +179,22 @@ def could_say_more(facts: Summary) -> bool:
     return facts.accuracy + 1 - facts.certain / facts.points >= facts.majority + HARDLY
 
 
-def _about_accuracy(facts: Summary) -> Iterator[str]:
+def says_more(facts: Summary, beside: Mapping[str, float]) -> str | None:
+    """The best of other models, if it beats the most frequent label by more than chance may do."""
+    if facts.majority is None or not beside:
+        return None
+    name, best = max(beside.items(), key=lambda one: one[1])
+    return (
+        name if best - facts.majority > max(HARDLY, _chance(facts, best, facts.majority)) else None
+    )
+
+
+def _chance(facts: Summary, first: float, second: float) -> float:
+    """Two standard errors of a difference, if two models are never wrong about the same point."""
+    return 2 * math.sqrt((2 - first - second) / facts.points)
+
+
+def _about_accuracy(facts: Summary, beside: Mapping[str, float]) -> Iterator[str]:
     if facts.accuracy is None or facts.majority is None:
         return
     right = (
@@ -189,9 +204,12 @@ def _about_accuracy(facts: Summary) -> Iterator[str]:
     if says_little(facts):
         more = could_say_more(facts)
         when = "as long as it has its holes" if more else "whatever the holes hold"
+        little = f"{when}, the table says little about the label."
+        if says_more(facts, beside):
+            little = "it hardly uses what the table says about the label, and another model does."
         yield (
             f"{right}, and always predicting the most frequent label for "
-            f"{words_first(facts.majority)}: {when}, the table says little about the label."
+            f"{words_first(facts.majority)}: {little}"
         )
     else:
         yield f"{right} before any cleaning."
@@ -206,8 +224,7 @@ def _about_others(facts: Summary, beside: Mapping[str, float]) -> Iterator[str]:
     said = ", and ".join([said, *each[1:]])
     best = max(beside.values())
     gap = best - facts.accuracy
-    # Two standard errors of the difference, if the two are never wrong about the same point.
-    chance = 2 * math.sqrt((2 - best - facts.accuracy) / facts.points)
+    chance = _chance(facts, best, facts.accuracy)
     if gap == 0:
         yield f"{said}: no more often than cpclean."
     elif abs(gap) <= chance:

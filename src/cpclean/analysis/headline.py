@@ -12,6 +12,7 @@ from cpclean.queries.sureness import OPEN
 HARDLY = 0.9
 # Where at most this share is, they matter for most predictions.
 MOST = 0.5
+LITTLE = "matter little for"
 
 
 def headline(found: Predictions, own: int = 0) -> str:
@@ -53,7 +54,19 @@ whatever is in them; 1 more is 95% sure, 1 is open.
     if same == 0:
         said = f"The holes matter for all of these predictions: none of {n:,} is the same "
         said += "whatever is in them"
-    rest = []
+    rest, settled = [], same + found.n_sure
+    if same and _degree(found) == LITTLE:
+        # Few of them may be certain: that would not sound like little.
+        said = (
+            f"The holes {LITTLE} these predictions: {share_words(settled / n)} ({settled:,} of "
+            f"{n:,}, {percent(settled / n)}) are the same, whatever is in them, or "
+            f"{level_words(found.level)}: {same:,} {_are(same)} the same, {found.n_sure:,} "
+            f"{_are(found.n_sure)} {level_words(found.level)}"
+        )
+        if found.n_open:
+            because = _because(found.n_open, own)
+            return f"{said}, {found.n_open:,} {_are(found.n_open)} open{because}."
+        return f"{said}."
     if found.n_sure:
         more = " more" if same else ""
         rest.append(f"{found.n_sure:,}{more} {_are(found.n_sure)} {level_words(found.level)}")
@@ -67,7 +80,7 @@ def _degree(found: Predictions) -> str:
     if share >= HARDLY:
         return "hardly matter for"
     if (found.n_certain + found.n_sure) / found.n_points >= HARDLY:
-        return "matter little for"
+        return LITTLE
     return "matter for many of" if share >= MOST else "matter for most of"
 
 

@@ -12,7 +12,9 @@ from cpclean.analysis.advice import (
     could_say_more,
     removed,
     says_little,
+    says_more,
 )
+from cpclean.analysis.beside import WORDS
 from cpclean.analysis.certain_words import level_words
 from cpclean.analysis.column_effects import ColumnEffect
 from cpclean.analysis.summary import Summary
@@ -43,6 +45,11 @@ def next_step(
     if not facts.cells_missing:
         return None
     if says_little(facts) and not could_say_more(facts):
+        if other := says_more(facts, beside or {}):
+            return (
+                f"{step}try another space or number of neighbours, or use {WORDS[other]}, which "
+                "says more about the label on the same rows; no answer can do that."
+            )
         return f"{step}look for columns that say more about the label; no answer can do that."
     if says_little(facts) and beside and not _beats_most_frequent(facts, max(beside.values())):
         return (

@@ -88,6 +88,7 @@ def inspect(
     """
     from cpclean.analysis.advice import advice
     from cpclean.analysis.next_step import next_step
+    from cpclean.intake.doubts import gathered
     from cpclean.intake.file_lines import FileLines
     from cpclean.intake.formats import plain
 
@@ -109,6 +110,7 @@ def inspect(
     remarks = remarks_on(opened, training)
     said = advice(facts, effects, others)
     step = next_step(facts, effects, telling(remarks), others)
+    remarks = gathered(remarks)
     last = [step] if step else []
     sample = sample_of(opened)
     if as_json:

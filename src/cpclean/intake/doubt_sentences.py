@@ -5,6 +5,7 @@ from __future__ import annotations
 from cpclean.intake.saying import Saying, everywhere
 
 _TELL = "If it is known only once the label is, leave it out"
+_TELL_MANY = "If they are known only once the label is, leave them out"
 _PROSE = "Every text is a category of its own, which says nothing about a new row; leave it out"
 
 DOUBTED: dict[str, Saying] = {
@@ -71,6 +72,22 @@ DOUBTED: dict[str, Saying] = {
         f"{_TELL}.",
         f"{_TELL}: --drop {{column:sh}}.",
         f"{_TELL}.",
+        field="drop",
+    ),
+    "holes_of_labels_many": everywhere(
+        "{count:column is|columns are} missing more often with some labels than with others: "
+        "{names}; {column!r} in {own} of the rows with label {label!r} and in {rest} of the "
+        "others. That they are missing says something about the label, which no filled value can "
+        "say.",
+        "If new rows will have such holes, too, columns that say whether they are missing may "
+        "help.",
+    ),
+    "holes_tell_label_many": Saying(
+        "{count:column says|columns say} the label by being missing: {names}; {column!r} in {own} "
+        "of the rows with label {label!r} and in {rest} of the others.",
+        f"{_TELL_MANY}.",
+        f"{_TELL_MANY}: {{drops}}.",
+        f"{_TELL_MANY}.",
         field="drop",
     ),
     "no_such_column": everywhere(

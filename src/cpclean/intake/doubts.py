@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+import shlex
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,9 @@ _FEW, _ROWS = 20, 20
 _APART, _ERRORS = 0.1, 4.0
 # From here on they say the label by themselves.
 _TELLING = 0.95
+# Notes that are said once if they are about so many columns, of which so many are named.
+_ALIKE = ("holes_of_labels", "holes_tell_label")
+_MANY, _NAMED = 3, 5
 # Slips that are named for a column.
 _MOST_SLIPS = 3
 # Numbers that name rows, from so many rows on, by the names of their columns.
@@ -228,6 +232,43 @@ def _holes_of_labels(column: Column, labels: Any) -> list[Note]:
     if gap >= _TELLING:
         return [Note("holes_tell_label", column.name, values=values)]
     return [Note("holes_of_labels", column.name, values=values)]
+
+
+def gathered(notes: Sequence[Note]) -> list[Note]:
+    """The same notes, with one in place of many that say of other columns what the first says.
+
+    Parameters
+    ----------
+    notes : sequence of Note
+
+    Examples
+    --------
+    >>> about = {"label": "yes", "own": "40%", "rest": "10%"}
+    >>> some = [Note("holes_of_labels", name, values=about) for name in ("a", "b", "c")]
+    >>> (one,) = gathered(some)
+    >>> one.code, one.column, one.values["count"], one.values["names"]
+    ('holes_of_labels_many', 'a', 3, "'a', 'b', 'c'")
+    >>> gathered(some[:2]) == some[:2]
+    True
+    """
+    found: list[Note] = []
+    for note in notes:
+        alike = [one for one in notes if one.code == note.code]
+        if note.code not in _ALIKE or len(alike) < _MANY:
+            found.append(note)
+        elif note is alike[0]:
+            names = [str(one.column) for one in alike]
+            values = {
+                **note.values,
+                "count": len(alike),
+                "names": offenders(map(repr, names), _NAMED),
+                "drops": " ".join(f"--drop {shlex.quote(name)}" for name in names),
+            }
+            if note.code == "holes_tell_label":
+                found.append(Note("holes_tell_label_many", note.column, values=values))
+            else:
+                found.append(Note("holes_of_labels_many", note.column, values=values))
+    return found
 
 
 def _share(share: float) -> str:
