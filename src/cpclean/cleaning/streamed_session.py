@@ -123,6 +123,15 @@ class _Over:
         (places,) = np.nonzero(self.rows.numbers == row)
         return int(places[0]) if len(places) else None
 
+    def row(self, place: int) -> int:
+        """The number in all files of a gathered row."""
+        return int(self.rows.numbers[place])
+
+    @property
+    def answers(self) -> list[dict[str, Any]]:
+        """All answers and skips so far, by rows of the files."""
+        return [{**entry, "row": self.row(entry["row"])} for entry in self.session.answers]
+
 
 class StreamedSession(SessionLooks):
     """Clean the rows of files that matter for the predictions of validation points.
@@ -221,19 +230,19 @@ class StreamedSession(SessionLooks):
     @property
     def answers(self) -> list[dict[str, Any]]:
         """All answers and skips so far, by rows of the files, in plain values."""
-        return [self._named(entry) for entry in self._over.session.answers]
+        return self._over.answers
 
     @property
     def history(self) -> list[Record]:
-        return [replace(one, row=self._row(one.row)) for one in self._over.session.history]
+        return [replace(one, row=self._over.row(one.row)) for one in self._over.session.history]
 
     @property
     def known(self) -> dict[int, dict[Any, Any]]:
-        return {self._row(place): one for place, one in self._over.session.known.items()}
+        return {self._over.row(place): one for place, one in self._over.session.known.items()}
 
     @property
     def rough(self) -> dict[int, dict[Any, Between]]:
-        return {self._row(place): one for place, one in self._over.session.rough.items()}
+        return {self._over.row(place): one for place, one in self._over.session.rough.items()}
 
     def accuracy(self) -> float:
         """As `CleaningSession.accuracy`."""
@@ -250,9 +259,7 @@ class StreamedSession(SessionLooks):
 
     def question(self, row: int) -> FileQuestion:
         """The question about a row of your choice, gathered or not."""
-        over = self._with_row(row)
-        place = over.place(row)
-        assert place is not None
+        over, place = self._with_row(row)
         self._over = over
         return self._of_file(over.session.question(place))
 
@@ -261,9 +268,7 @@ class StreamedSession(SessionLooks):
     def tell(self, row: int, candidate: int | None = None, *, value: Any = None) -> Record:
         """As `CleaningSession.tell`, about any row of the files, if its file is as it was."""
         self.table.check(row)
-        over = self._with_row(row)
-        place = over.place(row)
-        assert place is not None
+        over, place = self._with_row(row)
         session = copy(over.session)
         record: Record = session.tell(place, candidate, value=value)
         self._over = self._checked(replace(over, session=session), place)
@@ -281,9 +286,7 @@ class StreamedSession(SessionLooks):
 
     def skip(self, row: int) -> None:
         """As `CleaningSession.skip`."""
-        over = self._with_row(row)
-        place = over.place(row)
-        assert place is not None
+        over, place = self._with_row(row)
         session = copy(over.session)
         session.skip(place)
         self._over = replace(over, session=session)
@@ -308,7 +311,7 @@ class StreamedSession(SessionLooks):
         found: Effort = self._over.session.effort(progress=progress)
 
         def named(places: tuple[int, ...]) -> tuple[int, ...]:
-            return tuple(map(self._row, places))
+            return tuple(map(self._over.row, places))
 
         return replace(
             found,
@@ -370,14 +373,8 @@ class StreamedSession(SessionLooks):
     def __repr__(self) -> str:
         return repr(self._over.session).replace("CleaningSession", "StreamedSession", 1)
 
-    def _row(self, place: int) -> int:
-        return int(self._over.rows.numbers[place])
-
-    def _named(self, entry: dict[str, Any]) -> dict[str, Any]:
-        return {**entry, "row": self._row(entry["row"])}
-
     def _of_file(self, question: Question) -> FileQuestion:
-        row = self._row(question.row)
+        row = self._over.row(question.row)
         return FileQuestion(question, row, *self.table.where(row))
 
     def _gathered(self, spare: int) -> NearRows:
@@ -397,27 +394,26 @@ class StreamedSession(SessionLooks):
         over.session.replay(places)
         return _counted(over)
 
-    def _with_row(self, row: Any) -> _Over:
-        """The session over rows among which a row of the files is."""
+    def _with_row(self, row: Any) -> tuple[_Over, int]:
+        """The session over rows among which a row of the files is, and its place there."""
         over = self._over
-        if is_whole(row) and over.place(int(row)) is not None:
-            return over
-        rows = SomeRows.joined([over.rows, self.table.rows([row])])
-        return self._session(over.near, rows, over.spare, self.answers)
+        place = over.place(int(row)) if is_whole(row) else None
+        if place is None:
+            rows = SomeRows.joined([over.rows, self.table.rows([row])])
+            over = self._session(over.near, rows, over.spare, over.answers)
+            place = over.place(int(row))
+            assert place is not None, "the row was read from its file"
+        return over, place
 
     def _checked(self, over: _Over, place: int) -> _Over:
         """The session after an answer, over more rows if others may be near by now."""
         beyond = over.beyond - {place}
         over = replace(over, beyond=beyond | ({place} if _is_beyond(over, place) else set()))
         while _is_outdated(over, self._points):
-            answers = [
-                {**entry, "row": int(over.rows.numbers[entry["row"]])}
-                for entry in over.session.answers
-            ]
             spare = 2 * over.spare + 1
             near = self._gathered(spare)
             rows = SomeRows.joined([over.rows, near.some_rows])
-            over = self._session(near, rows, spare, answers)
+            over = self._session(near, rows, spare, over.answers)
         return over
 
 
