@@ -345,7 +345,8 @@ def test_the_first_question_has_its_true_reason(project: Project) -> None:
             assert near is None or int(near[1]) == len(asked.points)
             seen.add(found[1])
             assert f'name="row" value="{project.task.row_names[asked.row]}"' in page
-        assert near is not None or len(seen) == 1
+        # What the answer should settle may be worked out between the two, and is then said instead.
+        assert len(seen) == 1 or any("depend" in one for one in seen)
 
 
 def test_each_value_of_several_holes_says_what_it_would_settle(tmp_path: Path) -> None:
