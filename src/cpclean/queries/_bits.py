@@ -14,10 +14,12 @@ the `__pycache__` folder of this package. (The tests do so by themselves.)
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from numba import types
+from numba.extending import intrinsic, overload
 
 from cpclean.data.rows import Bools, Floats
 from cpclean.queries.kernel_arrays import Boxes
@@ -28,13 +30,8 @@ Words = npt.NDArray[np.uint64]
 # Bits of a word, and columns and points for which words pay.
 _BITS, _LEAST_COLUMNS, _SEVERAL = 64, 8, 8
 _MARGIN = 2.0**-40
+_AT_ONCE = 4096  # rows whose bits are packed at a time
 _SAMPLE = 256  # rows that show at once that a column has more values
-
-# What a word's bits are added up with.
-_1, _2, _4, _24, _32 = (np.uint64(number) for number in (1, 2, 4, 24, 32))
-_PAIRS, _FOURS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
-_BYTES, _LOWER = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0xFFFFFFFF)
-_EACH, _BYTE = np.uint64(0x01010101), np.uint64(0xFF)
 
 
 class Bits(NamedTuple):
@@ -77,14 +74,13 @@ def bits_of(boxes: Boxes, blocks: Boxes) -> Bits | None:
     if not 0.0 < least <= most < np.inf:
         return None
     wide = high > low
-    top = high[:, None]
     return Bits(
         low,
         high,
-        _words(boxes.low == top, wide),
-        _words(boxes.high == top, wide),
-        _words(blocks.low == top, wide),
-        _words(blocks.high == top, wide),
+        _words(boxes.low.T == high, wide),
+        _words(boxes.high.T == high, wide),
+        _words(blocks.low.T == high, wide),
+        _words(blocks.high.T == high, wide),
         float(least),
         float(most),
     )
@@ -94,10 +90,10 @@ def compared(bits: Bits | None, X: Floats) -> Compared | None:
     """Points beside such boxes, if they have no other values and are several; else None."""
     if bits is None or len(X) < _SEVERAL:
         return None
-    points = np.ascontiguousarray(X.T)
-    if not _has(points, bits.low, bits.high):
+    above = X == bits.high
+    if not (above | (X == bits.low)).all():
         return None
-    own = _words(points == bits.high[:, None], bits.high > bits.low)
+    own = _words(above, bits.high > bits.low)
     return Compared(*bits[2:6], own, bits.least, bits.most)
 
 
@@ -110,22 +106,36 @@ def _has(values: Floats, low: Floats, high: Floats) -> bool:
 
 
 def _words(bits: Bools, wide: Bools) -> Words:
-    """Columns of bits as words, but for columns with one value."""
-    words = np.zeros(bits.shape[1], dtype=np.uint64)
-    for number in np.flatnonzero(wide).tolist():
-        words |= bits[number].astype(np.uint64) << np.uint64(number)
-    words.setflags(write=False)
-    return words
+    """Rows of bits as words, without those of columns with one value."""
+    found = np.empty(len(bits), dtype=np.uint64)
+    for start in range(0, len(bits), _AT_ONCE):
+        some = bits[start : start + _AT_ONCE]
+        filled = np.zeros((len(some), _BITS), dtype=bool)
+        filled[:, : len(wide)] = some & wide
+        packed = np.packbits(filled, axis=1, bitorder="little")
+        found[start : start + len(some)] = packed.view("<u8")[:, 0]
+    found.setflags(write=False)
+    return found
 
 
-@part
 def _count(word):
-    """How many bits of a word are set: of pairs, fours, bytes, and of four bytes by a product."""
-    word -= (word >> _1) & _PAIRS
-    word = (word & _FOURS) + ((word >> _2) & _FOURS)
-    word = (word + (word >> _4)) & _BYTES
-    word = (word + (word >> _32)) & _LOWER
-    return ((word * _EACH) >> _24) & _BYTE
+    """How many bits of a word are set."""
+    return int(word).bit_count()
+
+
+@overload(_count)
+def _compiled_count(word):
+    """An instruction of most processors, for several words at once."""
+    count: Any = _population
+    return lambda word: count(word)
+
+
+@intrinsic
+def _population(typing, word):
+    def written(context, builder, signature, given):
+        return builder.ctpop(*given)
+
+    return types.int64(types.uint64), written
 
 
 @part
