@@ -20,6 +20,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from benchmarks import memory, spaces
 from benchmarks.generated import Floats, many_rows
+from benchmarks.kernel_clock import kernel_clock
 from benchmarks.measure import in_fresh_process, timed
 from benchmarks.report import Line, duration, milliseconds
 from benchmarks.run import Run
@@ -51,6 +52,7 @@ def measure(run: Run) -> None:
         steps = _whole_session(space)
         yardstick = median([*before, *_search(space)])
         _report(run, name, space, steps, yardstick)
+        _report_kernels(run, name, space, steps)
         run.say(f"{name}: checking")
         _check(run, name, space, steps.session)
     _measure_memory(run)
@@ -103,6 +105,26 @@ def _report(run: Run, name: str, space: Space, steps: Steps, yardstick: float) -
             yardstick=f"{answers:,} of {dirty:,} rows ({answers / dirty:.0%})",
         )
     )
+
+
+def _report_kernels(run: Run, name: str, space: Space, steps: Steps) -> None:
+    """How much of the time of all steps is spent in kernels, once these are loaded."""
+
+    def again(session: CleaningSession) -> float:
+        question, start = session.ask(), time.process_time()
+        while question is not None:
+            session.tell(question.row, int(space.truth[question.row]))
+            question = session.ask()
+        return time.process_time() - start
+
+    one, two = steps.session.from_start(), steps.session.from_start()
+    two.ask()
+    seconds = again(one)
+    with kernel_clock() as clock:
+        again(two)
+    share = clock.seconds / seconds
+    on = f"{name}{run.suffix}, {len(space.points):,} x {len(space.candidates):,}"
+    run.report.add(Line("share of a session's steps in kernels", on, ours=f"{share:.2f}"))
 
 
 def _check(run: Run, name: str, space: Space, session: CleaningSession) -> None:
