@@ -18,7 +18,7 @@ import numpy as np
 from cpclean.data.frames import pandas_module
 from cpclean.data.streamed.addresses import FoundFiles
 from cpclean.data.streamed.folder_columns import check_twice, folder_columns
-from cpclean.data.streamed.pieces import FileMark, Piece, SourceMark, check_same, unlike
+from cpclean.data.streamed.pieces import FileMark, Piece, SourceMark, check_same, gone, unlike
 from cpclean.data.streamed.text_parts import TextLayout, split
 from cpclean.errors import TableError
 
@@ -152,7 +152,7 @@ def _read(filesystem: Any, path: str, begin: int, end: int) -> bytes:
             file.seek(begin)
             return bytes(file.read(end - begin))
     except FileNotFoundError:
-        raise TableError(f"file {path!r} is not there any more.") from None
+        raise gone(path) from None
 
 
 def _parsed(
@@ -210,7 +210,7 @@ def _dtype(kinds: set[str]) -> Any:
 def _mark(filesystem: Any, path: str, rows: tuple[int, ...]) -> FileMark:
     size = filesystem.get_file_info(path).size
     if size is None:
-        raise TableError(f"file {path!r} is not there any more.")
+        raise gone(path)
     checksum = 0
     with filesystem.open_input_file(path) as file:
         for at in np.unique(np.linspace(0, max(0, size - _BLOCK), _BLOCKS).astype(int)).tolist():

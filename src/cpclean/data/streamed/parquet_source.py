@@ -16,6 +16,7 @@ from cpclean.data.streamed.pieces import (
     SourceMark,
     check_distinct,
     check_same,
+    gone,
     unlike,
 )
 from cpclean.errors import TableError
@@ -142,7 +143,7 @@ def _opened(filesystem: Any, path: str) -> Any:
             filesystem.open_input_file(path), pre_buffer=False, page_checksum_verification=True
         )
     except FileNotFoundError:
-        raise TableError(f"file {path!r} is not there any more.") from None
+        raise gone(path) from None
     except (OSError, pa.ArrowException) as problem:
         if filesystem.get_file_info(path).size == 0:
             raise TableError(

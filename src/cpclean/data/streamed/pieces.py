@@ -71,6 +71,14 @@ class SourceMark:
 _WAY_OUT = "Put the files back as they were, or begin anew with the new ones."
 
 
+def gone(path: str) -> TableError:
+    """What to say about a file that was there when the table was made."""
+    return TableError(
+        f"file {path!r} is not there any more.",
+        "Put it back. Workers of a cluster need the files at the same addresses.",
+    )
+
+
 def check_same(old: FileMark, new: FileMark) -> None:
     """Refuse a file that has changed."""
     if (old.size, old.rows, old.checksum) == (new.size, new.rows, new.checksum):
