@@ -67,3 +67,17 @@ def test_completion_for_each_shell(shell, monkeypatch):
     assert f"cpclean completion {shell}" in run("completion").stdout
     monkeypatch.setenv("SHELL", "/bin/other")
     assert run("completion").stdout.count("Put this line") == 3
+
+
+def test_what_is_switched_off_is_remembered_too(folder):
+    lines = (folder / "train.csv").read_text("utf-8").splitlines()
+    lines[3] = lines[3].rpartition(",")[0] + ","
+    (folder / "train.csv").write_text("\n".join([*lines, ""]), "utf-8")
+    typed = ("--label", "y", "--val", "val.csv", "--space", "plain")
+    assert run("check", "train.csv", *typed, "--refuse-unlabelled", "--remember").exit_code == 2
+    assert "drop-unlabelled = false\n" in (folder / "cpclean.toml").read_text("utf-8")
+    again = run("check", "train.csv")
+    assert again.exit_code == 2
+    assert "--val val.csv" in again.stderr
+    assert " --refuse-unlabelled" in again.stderr.splitlines()[0]
+    assert run("check", "train.csv", "--drop-unlabelled").exit_code == 0
