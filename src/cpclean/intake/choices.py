@@ -10,9 +10,9 @@ from cpclean.intake.source_file import SourceFile
 
 # Categories that often stand for nothing.
 MAYBE_NULL = frozenset({"?", "-", "--", ".", "unknown", "missing", "nil"})
-# More columns than this are refused: each is at least one dimension of the space, and every
-# distance becomes much like every other.
-MOST_COLUMNS = 2000
+# More columns than this, the label among them, are refused: each is at least one dimension of the
+# space, and every distance becomes much like every other.
+MOST_COLUMNS = 2001
 # Leaves need so many rows: 15 neighbours would be more than half of fewer.
 MIN_ROWS_OF_LEAVES = 30
 # How many times more candidates a training row may have than a row to predict before it is drawn.
