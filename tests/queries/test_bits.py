@@ -83,10 +83,17 @@ def test_after_a_row_has_changed() -> None:
     assert query.prepared.bits is not instance("equal", 7).prepared.bits
 
 
+def test_bits_are_prepared_for_several_points_only() -> None:
+    query = instance("equal", 2)
+    assert query.near(query.vectors[:7], 10**6) is not None
+    assert "bits" not in vars(query.prepared)
+    assert query.near(query.vectors[:8], 10**6) is not None
+    assert "bits" in vars(query.prepared)
+
+
 def test_columns_with_other_values_have_no_bits() -> None:
     query = instance("equal", 1)
     assert query.prepared.bits is not None
-    assert _bits.compared(query.prepared.bits, query.vectors[:7]) is None  # too few to pay
     other = query.vectors.copy()
     other[3, 4] += 0.25
     assert _bits.compared(query.prepared.bits, other) is None

@@ -13,6 +13,7 @@
     known, row_candidates  what is known about a row; what it can still be, cell by cell
     board, point_gains     the validation points after every answer, and their gains, one by one
     vector_facts           what a board has found out about each vector, shared between boards
+    once                   what is worked out when first asked for, and kept
     basis, footing         what a board stands on; the questions, as a value that can be sent
     kept_query             a question that is kept while rows become known
     standing               whether rows gathered from files are still enough

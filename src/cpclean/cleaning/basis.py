@@ -148,9 +148,9 @@ class Basis:
             return self
         return replace(self, held=self.held.then(with_halves, None))
 
-    def changed(self, row: int, known: KnownRow, candidate: int | None) -> Basis:
-        """The same with other knowledge about a row, which `prepared_for` has seen."""
-        ground, place = self.ground.with_row(row, known), self.place(row)
+    def changed(self, row: int, place: int | None, known: KnownRow, candidate: int | None) -> Basis:
+        """The same with other knowledge about a row at a place, which `prepared_for` has seen."""
+        ground = self.ground.with_row(row, known)
         if place is None:
             return replace(self, ground=ground)
         cells = () if self.cells is None else self.cells.get(row, ())

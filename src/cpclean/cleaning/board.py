@@ -330,8 +330,8 @@ class Board:
         fewer = chosen or within(known.now, start if told is None else told.now)
         if told is not None or not fewer:
             self._move_to(self._basis.prepared_for(row, known))
-        after = self._basis.changed(row, known, candidate)
-        place = after.place(row)
+        place = self._basis.place(row)
+        after = self._basis.changed(row, place, known, candidate)
         points = np.empty(0, np.int64)
         if place is not None:
             points = self._affected(self._basis, after, place, fewer)
@@ -347,7 +347,7 @@ class Board:
         place = basis.place(row)
         if place is None:
             return np.empty(0, np.int64)
-        after = basis.changed(row, known, candidate)
+        after = basis.changed(row, place, known, candidate)
         # A sure point is looked at again, too: an answer may open it.
         open_ = self._affected(basis, after, place, True)
         parts = self._over(possible_at, after, open_)
@@ -372,7 +372,7 @@ class Board:
 
     def _gather_again(self, points: Ints) -> None:
         """Look once more at those of some points for which there may not be enough rows."""
-        while self._basis.gathered is not None:
+        while self._basis.gathered is not None and self._basis.gathered.beyond:
             points = self._basis.gathered.outdated(points, self._facts.reach[points])
             if not len(points):
                 return

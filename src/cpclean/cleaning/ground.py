@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from cpclean.data.between import Between
 from cpclean.data.incomplete import IncompleteDataset
@@ -19,8 +20,7 @@ from cpclean.data.rows import StoredRow, narrowed
 Features = Mapping[int, float | Between] | None
 
 
-@dataclass(frozen=True)
-class KnownRow:
+class KnownRow(NamedTuple):
     """A row as it is known now, and what is known: None if nothing, or before there was a board."""
 
     now: StoredRow

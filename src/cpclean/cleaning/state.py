@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from cpclean.cleaning.answers import Entry, roughly_after
 from cpclean.cleaning.board import Board, Change
 from cpclean.cleaning.known import Known
+from cpclean.cleaning.once import once
 from cpclean.cleaning.subject import Subject
 
 
@@ -71,7 +71,7 @@ class State:
     def history(self) -> list[Record]:
         return [record for record in self.records if record is not None]
 
-    @cached_property
+    @once
     def n_answers(self) -> int:
         """How many records there are; counted on from answer to answer."""
         return len(self.history)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from cpclean.cleaning.once import once
 from cpclean.data.incomplete import Ints
 from cpclean.data.rows import Floats
 from cpclean.queries.gain_lists import GainLists
@@ -105,29 +105,29 @@ class VectorFacts:
         others = len(some) < len(vectors) and (self.all_count or self.weights[~vectors].any())
         return float(np.add.reduce(some)) / self.total if others else 1.0  # whatever sums round to
 
-    @cached_property
+    @once
     def certain_share(self) -> float:
         return self.share_of(self.certain)
 
-    @cached_property
+    @once
     def settled_share(self) -> float:
         alike = self.settled is self.certain
         return self.certain_share if alike else self.share_of(self.settled)
 
-    @cached_property
+    @once
     def mean_entropy(self) -> float:
         return float(self.weights @ self.entropy / self.total)
 
-    @cached_property
+    @once
     def open(self) -> Bools:
         """The vectors that are not settled and weigh something."""
         return ~self.settled & (self.weights > 0)
 
-    @cached_property
+    @once
     def any_open(self) -> bool:
         return not self.settled.all() if self.all_count else bool(self.open.any())
 
-    @cached_property
+    @once
     def gains(self) -> tuple[Ints, Floats]:
         """The rows, or cells, that are expected to lower the mean entropy, and by how much.
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from cpclean.cleaning.answers import put
 from cpclean.cleaning.board import Board
 from cpclean.cleaning.costs import Questions
 from cpclean.cleaning.known import NOTHING, Known
+from cpclean.cleaning.once import once
 from cpclean.cleaning.question import Question
 from cpclean.cleaning.row_candidates import Listing, RowCandidates
 from cpclean.cleaning.state import Record, State
@@ -61,12 +61,12 @@ class Setup:
     gains_by: str
     order: Ints  # each row's place in a random order
 
-    @cached_property
+    @once
     def order_of_questions(self) -> Ints:
         """The place of each question's row in the random order."""
         return self.order[self.questions.row]
 
-    @cached_property
+    @once
     def open_at_start(self) -> Bools:
         """Whether each question can be asked before anything is known."""
         return np.asarray(self.subject.data.candidate_counts[self.questions.row] > 1)
@@ -151,12 +151,12 @@ class SessionView:
         """The level at which points are settled that are not certain; None if there is none."""
         return self.setup.sure
 
-    @cached_property
+    @once
     def verdicts(self) -> npt.NDArray[np.str_]:
         """Whether each validation point is "certain", "sure" or "open", in all its completions."""
         return verdict_words(self.certain, self._board.sure)
 
-    @cached_property
+    @once
     def sure_share(self) -> float:
         """The share of validation points that are sure, certain ones included."""
         return self._board.sure_share
@@ -185,7 +185,7 @@ class SessionView:
     def mean_entropy(self) -> float:
         return self._board.mean_entropy
 
-    @cached_property
+    @once
     def shares(self) -> Floats:
         """The class shares of all validation points, shape (n_points, n_classes)."""
         return self._board.shares(np.arange(self.points.n_points))
@@ -195,7 +195,7 @@ class SessionView:
         """The class that most prior mass predicts for each validation point."""
         return self._board.labels
 
-    @cached_property
+    @once
     def share_at_start(self) -> float:
         """The certain share before the first answer."""
         if not self.history:
@@ -205,7 +205,7 @@ class SessionView:
             is_certain(self.start, vectors, model.n_neighbors, model.metric)
         )
 
-    @cached_property
+    @once
     def settled_at_start(self) -> float:
         """The settled share before the first answer."""
         if self.sure is None or not self.history:
@@ -293,12 +293,12 @@ class SessionView:
         """All questions that there were at the start: their rows, columns, spans of columns."""
         return self.setup.questions
 
-    @cached_property
+    @once
     def question_gains(self) -> Floats:
         """How much each answer is expected to lower the mean entropy, in nats."""
         return self.gains_on(self._board)
 
-    @cached_property
+    @once
     def gains(self) -> Floats:
         """The same for each row, shape (n_rows,); with strategy "cells", that of its best cell."""
         best = np.zeros(self.start.n_rows)
@@ -312,7 +312,7 @@ class SessionView:
             most = max(most, board.gain_at(numbers, one))
         return most
 
-    @cached_property
+    @once
     def askable(self) -> Bools:
         """Whether each question can still be asked: not answered, not even roughly, not skipped."""
         questions, ground = self.questions, self._board.ground
@@ -343,19 +343,19 @@ class SessionView:
         """For every open point, the rows with holes that can be near it."""
         return self._board.open_rows()
 
-    @cached_property
+    @once
     def best(self) -> int:
         """The number of the question to ask now; -1 if none is worth asking."""
         if self._most_gain >= 0:
             return self._most_gain
         return pick(self.setup.plan, self.situation, self.askable, self._board)
 
-    @cached_property
+    @once
     def _most_gain(self) -> int:
         """The same if it is the question with the largest gain; else -1."""
         return most_gain(self.setup.plan, self._board, self.questions.numbers, self._can_ask)
 
-    @cached_property
+    @once
     def situation(self) -> Situation:
         """What the strategy depends on."""
         return self._situation(self._board)
@@ -365,7 +365,7 @@ class SessionView:
         """Whether the strategy never asks a question without a gain."""
         return self.setup.plan.by_gain
 
-    @cached_property
+    @once
     def scores(self) -> Floats:
         """The strategy's score of every question; the highest is asked first."""
         return np.asarray(self.setup.plan.score(self.situation), dtype=np.float64)
@@ -416,7 +416,7 @@ class SessionView:
             return self.next_questions(1)
         return list(found.values())
 
-    @cached_property
+    @once
     def stopped(self) -> str | None:
         """Why there is nothing more to ask, in words; None while there is."""
         limits = self.setup.limits

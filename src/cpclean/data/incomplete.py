@@ -369,7 +369,7 @@ class IncompleteDataset(StoredRows):
         other = object.__new__(type(self))
         other.codes, other.classes = self.codes, self.classes
         other.drawing, other.row_names, other.space = self.drawing, self.row_names, self.space
-        other.whole = self.whole
+        other.whole, other.derived = self.whole, {}
         other._arrays, other._given = arrays, self.unpinned
         other._pinned = _changed(self._pinned, rows, pinned)
         other.candidate_counts = _changed(self.candidate_counts, rows, counts)

@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -66,8 +66,7 @@ class FactoredRow:
     cells: Sequence[Cell]
 
 
-@dataclass(frozen=True)
-class StoredCell:
+class StoredCell(NamedTuple):
     """A checked cell: columns start..stop-1, values (n_values, stop - start), weights."""
 
     start: int
@@ -79,8 +78,7 @@ class StoredCell:
         return self.start + int(self.values.shape[1])
 
 
-@dataclass(frozen=True)
-class StoredRow:
+class StoredRow(NamedTuple):
     """A checked row: its first candidate, and the cells in which the others differ."""
 
     base: Floats

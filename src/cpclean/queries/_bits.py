@@ -27,8 +27,9 @@ from cpclean.queries.kernel_kinds import part
 
 Words = npt.NDArray[np.uint64]
 
-# Bits of a word, and columns and points for which words pay.
-_BITS, _LEAST_COLUMNS, _SEVERAL = 64, 8, 8
+# Points for which words pay; bits of a word, and columns for which words pay.
+SEVERAL = 8
+_BITS, _LEAST_COLUMNS = 64, 8
 _MARGIN = 2.0**-40
 _AT_ONCE = 4096  # rows whose bits are packed at a time
 _SAMPLE = 256  # rows that show at once that a column has more values
@@ -87,8 +88,8 @@ def bits_of(boxes: Boxes, blocks: Boxes) -> Bits | None:
 
 
 def compared(bits: Bits | None, X: Floats) -> Compared | None:
-    """Points beside such boxes, if they have no other values and are several; else None."""
-    if bits is None or len(X) < _SEVERAL:
+    """Points beside such boxes, if they have no other values; else None."""
+    if bits is None:
         return None
     above = X == bits.high
     if not (above | (X == bits.low)).all():

@@ -15,8 +15,9 @@ def replace_lists(ptr, numbers, gains, points, sizes, own_numbers, own_gains, ou
                   out_gains):  # fmt: skip
     """All lists, with others for some points, which ascend and have so many entries each.
 
-    Returns how many entries there are in all.
+    Returns what all numbers of the others are below.
     """
+    end = 0
     at = 0
     chosen = 0
     taken = 0
@@ -25,6 +26,7 @@ def replace_lists(ptr, numbers, gains, points, sizes, own_numbers, own_gains, ou
         if chosen < points.shape[0] and points[chosen] == p:
             for i in range(taken, taken + sizes[chosen]):
                 out_numbers[at] = own_numbers[i]
+                end = max(end, own_numbers[i] + 1)
                 out_gains[at] = own_gains[i]
                 at += 1
             taken += sizes[chosen]
@@ -35,7 +37,7 @@ def replace_lists(ptr, numbers, gains, points, sizes, own_numbers, own_gains, ou
                 out_gains[at] = gains[i]
                 at += 1
     out_ptr[ptr.shape[0] - 1] = at
-    return at
+    return end
 
 
 @kernel

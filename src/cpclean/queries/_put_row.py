@@ -23,13 +23,14 @@ WIDE, BEYOND = 1, 2
 
 
 @kernel
-def put_row(first_cell, n_cells, counts, boxes, block_boxes, place, block, own, out_spans, out_low,
-            out_high, out_norms, sizes):  # fmt: skip
+def put_row(first_cell, n_cells, counts, boxes, block_boxes, block_at, place, own, out_spans,
+            out_low, out_high, out_norms, sizes):  # fmt: skip
     """Write the spans, and copy the boxes with that of one row changed.
 
-    first_cell, n_cells and counts are of all rows. place and block say where the row stands in the
-    order, and own has the least and the greatest it can be in each column. sizes has the largest
-    and the smallest number of all that is not zero, without sign: those of own are added.
+    first_cell, n_cells and counts are of all rows. place says where the row stands in the order, in
+    which blocks begin at block_at, and own has the least and the greatest it can be in each column.
+    sizes has the largest and the smallest number of all that is not zero, without sign: those of
+    own are added.
     """
     n_rows, n_features = counts.shape[0], own.shape[1]
     first = np.int64(0)
@@ -47,6 +48,9 @@ def put_row(first_cell, n_cells, counts, boxes, block_boxes, place, block, own, 
     for k in range(2):
         for i in range(n_rows):
             out_norms[k, i] = boxes.norms[k, i]
+    block = 0
+    while block_at[block + 1] <= place:
+        block += 1
     found = 0
     least = 0.0
     most = 0.0

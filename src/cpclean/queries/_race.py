@@ -46,10 +46,11 @@ def race_shares(
     places are the block's positions, side is 0 or 1 for every row. With a modulus, masses are
     elements of the prime field, and so are the shares.
     """
-    if modulus is None and votes.max() <= _FEW:
-        _race_tree.shares(_width(votes), places, side, points, votes, out)
+    most = max(votes.tolist())
+    if modulus is None and most <= _FEW:
+        _race_tree.shares(_width(most), places, side, points, votes, out)
     else:
-        _race_walk.shares(_width(votes, modulus), places, side, points, votes, modulus, out)
+        _race_walk.shares(_width(most, modulus), places, side, points, votes, modulus, out)
 
 
 def race_conditionals(
@@ -69,19 +70,20 @@ def race_conditionals(
     the same, given that the row lies beyond the last position). Returns how many positions of each
     point were used.
     """
-    summed = _race_tree if votes.max() <= _FEW else _race_walk
+    most = max(votes.tolist())
+    summed = _race_tree if most <= _FEW else _race_walk
     used = np.empty(len(points), np.int64)
-    summed.sums(_width(votes), places, side, points, votes, slack, shares, own, own_beyond, used)
+    summed.sums(_width(most), places, side, points, votes, slack, shares, own, own_beyond, used)
     _given(places, side, points, used, shares, own, own_beyond)
     return used
 
 
-def _width(votes: Ints, modulus: np.uint64 | None = None) -> Any:
+def _width(most: int, modulus: np.uint64 | None = None) -> Any:
     """Something with as many entries as polynomials have coefficients; a tuple for unrolled loops.
 
     In a prime field, multiplications are too dear to fill up.
     """
-    size = max(2, int(votes.max()))
+    size = max(2, most)
     if modulus is not None or size > _UNROLLED:
         return np.zeros(size, np.int8)
     return (0,) * (size if size <= _FEW else _UNROLLED)

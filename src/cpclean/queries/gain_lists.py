@@ -35,7 +35,7 @@ class GainLists:
         most = len(self.numbers) + len(numbers)
         ptr, all_numbers = np.empty(len(self.ptr), np.int64), np.empty(most, np.int64)
         all_gains = np.empty(most)
-        count = _gain_lists.replace_lists(
+        end = _gain_lists.replace_lists(
             self.ptr,
             self.numbers,
             self.gains,
@@ -47,8 +47,8 @@ class GainLists:
             all_numbers,
             all_gains,
         )
-        end = int(np.maximum.reduce(numbers, initial=self.end - 1)) + 1
-        return GainLists(ptr, all_numbers[:count], all_gains[:count], end)
+        count = int(ptr[-1])
+        return GainLists(ptr, all_numbers[:count], all_gains[:count], max(end, self.end))
 
     def renumbered(self, number: Ints) -> GainLists:
         """The same about rows, or cells, that have other numbers now."""

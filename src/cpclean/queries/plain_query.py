@@ -92,8 +92,9 @@ class PlainQuery(Query):
         return max(1, min(most, BLOCK_BYTES // (8 * self.data.n_candidates)))
 
     def near(self, points: Floats, limit: int) -> Near | None:
-        bits = _bits.compared(self.prepared.bits, points) if self.metric == EUCLIDEAN else None
-        plan = columns = None
+        bits = plan = columns = None
+        if self.metric == EUCLIDEAN and len(points) >= _bits.SEVERAL:
+            bits = _bits.compared(self.prepared.bits, points)
         if bits is None:
             plan = _alike.alike(self.metric, points)
         if bits is None and plan is None:

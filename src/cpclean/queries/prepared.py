@@ -116,7 +116,6 @@ def prepare_changed(old: IncompleteDataset, new: IncompleteDataset, row: int) ->
     own = np.empty((2, len(old_boxes.low)))
     own[0], own[1] = box(stored) if stored.cells else (stored.base, stored.base)
     place = int(before.place[row])
-    block = int(rows.block_at.searchsorted(place, "right")) - 1
     sizes = np.array([before.largest, before.smallest])
     spans = np.empty(rows.spans.shape, np.int64)
     boxes = Boxes(
@@ -130,14 +129,16 @@ def prepare_changed(old: IncompleteDataset, new: IncompleteDataset, row: int) ->
         new.candidate_counts,
         old_boxes,
         rows.block_boxes,
+        rows.block_at,
         place,
-        block,
         own,
         spans,
         *boxes,
         sizes,
     )
     around, holed = rows.block_boxes, rows.holed
+    if kind:
+        block = int(rows.block_at.searchsorted(place, "right")) - 1
     if kind & _put_row.BEYOND:  # not if the row only lost candidates
         low, high = around.low[:, block], around.high[:, block]
         around = _with_box(around, block, np.minimum(low, own[0]), np.maximum(high, own[1]))
