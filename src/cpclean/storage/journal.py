@@ -224,7 +224,8 @@ def read_answers(
     """The answers in a journal that count, for `CleaningSession.merge` or `replay`.
 
     The file is only read, and another process may have it open: a line that is being written is
-    left out.
+    left out. The rows are those of the session that wrote it, which among leaves are in another
+    order than in the file (`row_in_file`): give them to a session over the same task.
 
     Parameters
     ----------
