@@ -119,9 +119,8 @@ class KernelCompiler(_AnyCompiler):  # type: ignore[misc]
         state.flags = _Options(state.flags)
         state.library = self.library(state.targetctx.codegen(), func.__qualname__)
         state.library.enable_object_caching()
-        collecting = (
-            gc.isenabled()
-        )  # not within a kernel that calls this one, nor for who paused it
+        # Not within a kernel that calls this one, nor for who paused it.
+        collecting = gc.isenabled()
         gc.disable()
         try:
             return super().compile_extra(func)
