@@ -3,7 +3,7 @@
 import socket
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from random import Random
 
 import numpy as np
@@ -314,17 +314,21 @@ def test_a_web_server_at_the_address():
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
 
         def answer():
-            while True:
-                try:
+            with suppress(OSError):  # it is shut down
+                while True:
                     call, _ = server.accept()
-                except OSError:  # closed
-                    return
-                call.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+                    with call:
+                        call.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
 
         thread = threading.Thread(target=answer, daemon=True)
         thread.start()
-        with pytest.raises(ClusterError, match=f"no Dask scheduler answers at '{address}'"):
-            connected(address, seconds=0.5)
+        try:
+            with pytest.raises(ClusterError, match=f"no Dask scheduler answers at '{address}'"):
+                connected(address, seconds=0.5)
+        finally:
+            server.shutdown(socket.SHUT_RDWR)
+            thread.join(10)
+    assert not thread.is_alive()
 
 
 @pytest.mark.slow
