@@ -1,5 +1,6 @@
 """The pages without a browser: forms, refusals, redirects, and text that stays text."""
 
+import gc
 import html
 import io
 import json
@@ -8,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from weakref import ref
 
 import pandas as pd
 import pytest
@@ -361,6 +363,21 @@ def test_each_value_of_several_holes_says_what_it_would_settle(tmp_path: Path) -
     for hole in ("a", "b"):
         assert len({one.cells[hole] for one in found.candidates}) == 5
     assert all(one.settles is not None for one in found.candidates)
+
+
+def test_what_is_worked_out_ahead_keeps_no_board(tmp_path: Path) -> None:
+    """Each kept megabytes of a moment long past, for as long as its row was not answered."""
+    rows = [f"{n % 10},{n * 7 % 30},{'yes' if n % 10 > 4 else 'no'}" for n in range(40)]
+    (tmp_path / "x.csv").write_text("\n".join(["a,b,y", ",1,yes", ",2,no", *rows]))
+    draft = Draft("x", "x.csv", tmp_path / "x.csv")
+    session = project_of(draft, SetupForm(label="y")).session()
+    found = detail_of(session.view, 0, 1).with_settles()
+    assert found.with_settles() is found
+    board = ref(session.view.version.board)
+    session.tell(1, value={"a": 3.0})
+    assert session.view.n_candidates(1) == 1  # a view is kept until the next one is asked for
+    gc.collect()
+    assert board() is None, "it is the one from before the answer"
 
 
 def test_choices_say_nothing_about_likelihood(site: TestClient) -> None:

@@ -45,17 +45,20 @@ class Detail:
     n_candidates: int
     version: int
     places: tuple[int | None, ...]  # where the candidates stand in the session's question
-    question: Question | None  # None for a row that is settled
+    question: Question | None  # None for a row that is settled, and when nothing is left to ask
 
     def with_settles(self) -> Detail:
-        """The same with what each candidate would settle, which takes a look for each."""
+        """The same with what each candidate would settle, which takes a look for each.
+
+        It can be kept for long: the question would keep all that was known when it was asked.
+        """
         if self.question is None:
             return self
         found = [
             one if place is None else replace(one, settles=len(self.question.settles(place)))
             for one, place in zip(self.candidates, self.places, strict=True)
         ]
-        return replace(self, candidates=tuple(found))
+        return replace(self, candidates=tuple(found), question=None)
 
 
 def detail_of(view: SessionView, row: int, version: int) -> Detail:
